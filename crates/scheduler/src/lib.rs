@@ -1,0 +1,13 @@
+//! Packet schedulers: which path carries the next segment.
+//!
+//! Sans-IO: a scheduler sees a [`ConnectionView`] and answers with a [`Decision`]; time comes with
+//! the view. One file per algorithm; [`Algorithm`] names every implementation and builds it.
+//! See CONTRIBUTING.md, "Adding a scheduler".
+
+mod algorithm;
+mod scheduler;
+mod view;
+
+pub use algorithm::{Algorithm, UnknownAlgorithm};
+pub use scheduler::{Decision, PathEvent, PathSet, Scheduler};
+pub use view::{ConnectionView, Outage, PathView};

@@ -1,0 +1,88 @@
+use units::{Bitrate, Duration, Instant, PathId};
+
+/// The next window in which a path is known to carry nothing (a satellite handover, say).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outage {
+    /// First moment without service.
+    pub start: Instant,
+    /// Service is back.
+    pub end: Instant,
+}
+
+/// One path as a scheduler sees it. Windows and queues count in packets of one MSS.
+#[derive(Clone, Copy, Debug)]
+pub struct PathView {
+    /// Which path.
+    pub id: PathId,
+    /// Established and not thought dead (`pf`, stale, closed, in an RTO): new data may go here as
+    /// far as its state is concerned. Says nothing of room.
+    pub usable: bool,
+    /// There is room for one more segment: free congestion window (`v0.96`) or send memory
+    /// (`upstream`), `algorithms.md` §2.4.
+    pub has_room: bool,
+    /// A backup path: used only when no other path is usable.
+    pub backup: bool,
+    /// The segment at hand (a reinjection) was put on this path before (`path_mask`).
+    pub tried: bool,
+    /// Smoothed RTT; zero before the first sample.
+    pub srtt: Duration,
+    /// Latest RTT sample, unsmoothed.
+    pub latest_rtt: Duration,
+    /// Smallest RTT ever sampled.
+    pub min_rtt: Duration,
+    /// Mean deviation of the RTT, as it is.
+    pub mdev: Duration,
+    /// Linux `rttvar_us`: four mean deviations and never below 200 ms, what kernel ECF reads
+    /// (`algorithms.md` §1.1).
+    pub rttvar_kernel: Duration,
+    /// Congestion window.
+    pub cwnd_packets: u64,
+    /// Slow-start threshold, `u64::MAX` before the first loss.
+    pub ssthresh_packets: u64,
+    /// Sent and neither acknowledged, selectively acknowledged nor marked lost.
+    pub in_flight_packets: u64,
+    /// Assigned to the path and not yet sent.
+    pub queued_packets: u64,
+    /// Bytes assigned to the path that are not yet acknowledged, sent or not
+    /// (Linux `write_seq - snd_una`).
+    pub unacked_bytes: u64,
+    /// Payload bytes of one full segment.
+    pub mss_bytes: u64,
+    /// The rate that the path's stack would pace at (`algorithms.md` §1.4); zero before the first
+    /// RTT sample.
+    pub pacing_rate: Bitrate,
+    /// Share of the sent packets that were lost, since the path began.
+    pub loss_ratio: f64,
+    /// What is known of the path's next outage.
+    pub forecast: Option<Outage>,
+}
+
+/// A connection as a scheduler sees it when one segment waits for a path.
+#[derive(Clone, Copy, Debug)]
+pub struct ConnectionView<'a> {
+    /// Now.
+    pub now: Instant,
+    /// All paths that have been set up, in the order of their ids.
+    pub paths: &'a [PathView],
+    /// Payload bytes of the segment at hand.
+    pub segment_bytes: u64,
+    /// The segment at hand was sent before on another path.
+    pub reinjection: bool,
+    /// Bytes that the application gave and that no path has been assigned yet, the segment at hand
+    /// included; bounded by the send buffer.
+    pub unsent_bytes: u64,
+    /// The receive window as advertised (not what is left of it).
+    pub receive_window_bytes: u64,
+    /// What is left of the receive window beyond everything sent.
+    pub window_left_bytes: u64,
+    /// The receive-buffer optimisation has met a closed window since the last decision
+    /// (`algorithms.md` §2.6): BLEST raises its lambda.
+    pub window_blocked: bool,
+}
+
+impl ConnectionView<'_> {
+    /// The path with this id.
+    pub fn path(&self, id: PathId) -> Option<&PathView> {
+        self.paths.iter().find(|path| path.id == id)
+    }
+}

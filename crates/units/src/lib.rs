@@ -1,0 +1,16 @@
+//! Time, rate and path identity: the words that every other crate shares.
+//!
+//! Sans-IO: no clock is read here. An [`Instant`] counts nanoseconds since the run began and is
+//! always handed in by the engine.
+
+mod bitrate;
+mod instant;
+mod path;
+
+pub use bitrate::Bitrate;
+pub use instant::Instant;
+pub use path::PathId;
+pub use std::time::Duration;
+
+#[cfg(test)]
+mod tests;
