@@ -103,14 +103,15 @@ impl Window {
         self.ssthresh = self.packets;
     }
 
-    /// A loss episode begins: the window becomes `factor` of itself, at least two packets.
+    /// A loss episode begins: the window becomes `factor` of itself, the threshold at least two
+    /// packets.
     ///
     /// Of the window, not of FlightSize as in RFC 5681 §3.1 eq. 4: like Linux `tcp_reno_ssthresh`;
     /// safe because a window that is not the limit never grew (RFC 9438 §4.6 asks for that).
     pub(crate) fn reduce(&mut self, factor: f64) {
         self.undo = Some(Undo { packets: self.packets, ssthresh: self.ssthresh });
         self.ssthresh = (self.packets * factor).max(2.0);
-        self.packets = self.ssthresh;
+        self.packets = self.packets.min(self.ssthresh); // a window of one does not grow by a loss
         self.repair = Repair::LossEpisode;
     }
 

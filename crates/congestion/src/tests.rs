@@ -3,7 +3,8 @@
 
 mod conformance;
 mod golden;
-mod model;
+mod loss_based;
+pub(crate) mod model;
 mod naming;
 mod steady_state;
 
@@ -11,10 +12,10 @@ use crate::{AckSample, Config};
 use units::Duration;
 
 /// Payload of a full segment in MPTCP v0.96 (`algorithms.md` §0.3).
-const MSS: u64 = 1428;
-const RTT: Duration = Duration::from_millis(60);
+pub(crate) const MSS: u64 = 1428;
+pub(crate) const RTT: Duration = Duration::from_millis(60);
 
-fn config() -> Config {
+pub(crate) fn config() -> Config {
     Config::new(MSS, 7)
 }
 

@@ -1,4 +1,4 @@
-use super::model::{Model, Path};
+use super::model::{Loss, Model, Path};
 use super::{RTT, config};
 use crate::{Algorithm, Config, SlowStart};
 use std::fmt::Write;
@@ -6,7 +6,7 @@ use units::{Bitrate, Duration, Instant};
 
 /// 50 Mbit/s of payload, 60 ms: BDP 262.6 packets of 1,428 B; the queue holds one BDP more.
 fn steady() -> Path {
-    Path { rate: Bitrate::from_mbps(50.0), rtt: RTT, queue_packets: 263, loss: 0.0, seed: 1 }
+    Path { rate: Bitrate::from_mbps(50.0), rtt: RTT, queue_packets: 263, loss: Loss::None, seed: 1 }
 }
 
 /// One line per 60 ms: window, in flight and queue in packets, pacing in Mbit/s, losses so far.

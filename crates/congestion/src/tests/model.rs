@@ -14,9 +14,19 @@ pub(crate) struct Path {
     pub(crate) rate: Bitrate,
     pub(crate) rtt: Duration,
     pub(crate) queue_packets: u64,
-    /// Each packet is lost with this probability, independently.
-    pub(crate) loss: f64,
+    pub(crate) loss: Loss,
     pub(crate) seed: u64,
+}
+
+/// What the path loses besides what its queue has no room for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Loss {
+    /// Nothing.
+    None,
+    /// Each packet with this probability, independently.
+    Random(f64),
+    /// Each packet whose number is a multiple of this one.
+    Every(u64),
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -157,14 +167,21 @@ impl Model {
             tx_in_flight_bytes: self.in_flight_bytes,
         });
         self.controller.on_sent(self.now, self.mss, self.in_flight_bytes, was_idle);
-        // 53 random bits make a number in [0, 1).
-        let drawn = (self.rng.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
-        if drawn < self.path.loss || self.queued_packets() >= self.path.queue_packets {
+        if self.loses(number) || self.queued_packets() >= self.path.queue_packets {
             return;
         }
         let service = self.path.rate.time_for(self.mss).expect("the path carries something");
         self.link_free_at = self.link_free_at.max(self.now) + service;
         self.acks.push_back((self.link_free_at + self.path.rtt, number));
+    }
+
+    fn loses(&mut self, number: u64) -> bool {
+        match self.path.loss {
+            Loss::None => false,
+            Loss::Every(count) => number % count == count - 1,
+            // 53 random bits make a number in [0, 1).
+            Loss::Random(p) => ((self.rng.next_u64() >> 11) as f64 / (1_u64 << 53) as f64) < p,
+        }
     }
 
     fn acknowledge(&mut self, number: u64) {
