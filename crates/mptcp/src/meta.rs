@@ -4,4 +4,4 @@ mod receive;
 mod send;
 
 pub(crate) use receive::ReceiveBuffer;
-pub(crate) use send::{MetaSegment, SendBuffer};
+pub(crate) use send::SendBuffer;

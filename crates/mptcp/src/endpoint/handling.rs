@@ -4,11 +4,9 @@ use super::Endpoint;
 use crate::config::{Mode, Role};
 use crate::event::EventKind;
 use crate::segment::{Kind, Segment};
-use crate::subflow::Handshake;
+use crate::subflow::{Effects, Handshake};
 use scheduler::PathEvent;
 use units::{Duration, Instant, PathId};
-
-use crate::subflow::Effects;
 
 impl Endpoint {
     /// A segment came on `path`. Segments of unknown paths and of earlier subflows are ignored.
@@ -23,7 +21,7 @@ impl Endpoint {
             self.close(now, removed);
         }
         if segment.kind == Kind::Syn {
-            self.on_syn(path, segment);
+            self.on_syn(now, path, segment);
         }
         let current = self.subflows[path.index()].as_mut();
         let Some(subflow) = current.filter(|s| s.incarnation == segment.incarnation) else { return };
@@ -41,7 +39,7 @@ impl Endpoint {
         }
     }
 
-    fn on_syn(&mut self, path: PathId, segment: &Segment) {
+    fn on_syn(&mut self, now: Instant, path: PathId, segment: &Segment) {
         if self.config.role != Role::Server {
             return;
         }
@@ -55,7 +53,7 @@ impl Endpoint {
                 let replaces = occupied.is_some();
                 let join = self.fully_established;
                 if replaces {
-                    self.close(segment.sent_at, path);
+                    self.close(now, path);
                 }
                 self.open(path, segment.incarnation, Handshake::server(join));
             }
@@ -121,6 +119,7 @@ impl Endpoint {
                 fresh += receive.insert(piece.dsn, piece.bytes);
             });
             self.paths[path.index()].unique_bytes += fresh;
+            self.update_window(path);
             let rtt = self.max_srtt();
             self.receive.autotune(now, rtt, self.config.mode.mss_bytes());
         }
@@ -128,6 +127,16 @@ impl Endpoint {
         if !self.fully_established && (segment.payload.is_some() || segment.data_ack > 0) {
             self.fully_established = true;
             self.open_missing();
+        }
+    }
+
+    /// A window that a filled hole reopens is told at once (Linux `tcp_cleanup_rbuf`).
+    fn update_window(&mut self, path: PathId) {
+        let waiting: u64 = self.subflows.iter().flatten().map(|s| s.rx.waiting_bytes()).sum();
+        if self.receive.has_reopened(waiting)
+            && let Some(subflow) = &mut self.subflows[path.index()]
+        {
+            subflow.rx.acks.request();
         }
     }
 

@@ -3,7 +3,7 @@
 //! (`algorithms.md` §2.5, §2.6; `mptcp_output.c`, `mptcp_sched.c`).
 
 use super::Endpoint;
-use super::scheduling::{Piece, is_usable};
+use super::scheduling::Piece;
 use crate::config::Mode;
 use crate::event::EventKind;
 use crate::subflow::CaState;
@@ -126,12 +126,5 @@ impl Endpoint {
         self.window_blocked = true;
         self.totals.penalisations += 1;
         self.note(now, Some(guilty), EventKind::Penalised);
-    }
-
-    /// Whether some path could take new data now, as far as its state is concerned.
-    pub fn has_usable_path(&self) -> bool {
-        self.subflows.iter().flatten().any(|subflow| {
-            is_usable(self.config.mode, subflow, &self.paths[subflow.path.index()])
-        })
     }
 }

@@ -78,6 +78,14 @@ impl ReceiveBuffer {
         self.window_end
     }
 
+    /// The window could be at least twice what is left of the one advertised last, and that is at
+    /// most half of the buffer.
+    pub fn has_reopened(&self, subflow_bytes: u64) -> bool {
+        let left = self.window_end - self.next;
+        let free = self.limit_bytes.saturating_sub(self.waiting_bytes + subflow_bytes);
+        2 * left <= self.limit_bytes && free > 0 && free >= 2 * left
+    }
+
     /// Lets the buffer grow, if it may: called with the largest RTT of the subflows.
     pub fn autotune(&mut self, now: Instant, rtt: Duration, mss_bytes: u64) {
         let Some(state) = &mut self.autotune else { return };
