@@ -118,7 +118,8 @@ impl Window {
     /// The retransmission timer fired: one packet (RFC 5681 §3.1, loss window).
     ///
     /// The threshold is set once: not by back-offs of the same timeout (RFC 5681 §3.1), nor within
-    /// a loss episode that has set it already (Linux `tcp_enter_loss`; RFC 5681 would set it again).
+    /// a loss episode that has set it already (Linux `tcp_enter_loss`; RFC 5681 would set it
+    /// again).
     pub(crate) fn collapse(&mut self, factor: f64, repeated: bool) {
         if !repeated {
             self.undo = Some(Undo { packets: self.packets, ssthresh: self.ssthresh });

@@ -1,5 +1,6 @@
 //! Links that gather ACKs and release them at once (Wi-Fi, LTE, LEO frames) need more in flight
-//! than the BDP: by as much as arrives beyond the expected (tcp_bbr.c `bbr_update_ack_aggregation`).
+//! than the BDP: by as much as arrives beyond the expected.
+//! (tcp_bbr.c `bbr_update_ack_aggregation`)
 
 use units::{Bitrate, Duration, Instant};
 

@@ -1,7 +1,7 @@
 //! BBR version 1: model the path by its bandwidth and its minimum RTT, and send by the model.
 //!
-//! Follows Linux `net/ipv4/tcp_bbr.c` (as `tcp_bbr1.c` in google/bbr, commit 69142bfd), one file per
-//! mode. Differences: windows and rates are in bytes and bits per second, not in packets and
+//! Follows Linux `net/ipv4/tcp_bbr.c` (as `tcp_bbr1.c` in google/bbr, commit 69142bfd), one file
+//! per mode. Differences: windows and rates are in bytes and bits per second, not in packets and
 //! packets per microsecond; whatever else differs says so where it does.
 
 mod ack_aggregation;
@@ -42,14 +42,6 @@ enum Mode {
     ProbeRtt,
 }
 
-/// What the path is repairing (Linux `TCP_CA_Recovery`, `TCP_CA_Loss`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Repair {
-    Nothing,
-    LossEpisode,
-    Timeout,
-}
-
 /// BBR version 1.
 #[derive(Debug)]
 pub(crate) struct Bbr {
@@ -60,7 +52,8 @@ pub(crate) struct Bbr {
     ssthresh_bytes: u64,
     delivered_bytes: u64,
     mode: Mode,
-    repair: Repair,
+    /// A loss episode or a timeout is being repaired (Linux `TCP_CA_Recovery`, `TCP_CA_Loss`).
+    repairing: bool,
     /// The next acknowledgement is the first one of a loss episode.
     repair_begins: bool,
     /// Packet conservation holds.
@@ -91,7 +84,7 @@ impl Bbr {
             ssthresh_bytes: u64::MAX,
             delivered_bytes: 0,
             mode: Mode::Startup,
-            repair: Repair::Nothing,
+            repairing: false,
             repair_begins: false,
             conserving: false,
             idle_restart: false,
@@ -187,10 +180,10 @@ impl Bbr {
 
     /// The repair is over: back to the window of before (tcp_bbr.c, "Exiting loss recovery").
     fn end_repair(&mut self) {
-        if self.repair == Repair::Nothing {
+        if !self.repairing {
             return;
         }
-        self.repair = Repair::Nothing;
+        self.repairing = false;
         self.repair_begins = false;
         self.conserving = false;
         self.restore_window();
@@ -223,7 +216,7 @@ impl Controller for Bbr {
     /// (tcp_bbr.c `bbr_cwnd_event`). The window stays: Linux exempts controllers that own it from
     /// `tcp_slow_start_after_idle`, so `on_idle_restart` does nothing.
     fn on_sent(&mut self, now: Instant, _bytes: u64, _in_flight_bytes: u64, was_idle: bool) {
-        if !was_idle || self.repair != Repair::Nothing {
+        if !was_idle || self.repairing {
             return;
         }
         self.idle_restart = true;
@@ -257,7 +250,7 @@ impl Controller for Bbr {
         self.policer.on_lost(loss.lost_bytes);
         if loss.new_episode {
             self.save_window(); // tcp_bbr.c bbr_ssthresh
-            self.repair = Repair::LossEpisode;
+            self.repairing = true;
             self.repair_begins = true;
         }
     }
@@ -271,7 +264,7 @@ impl Controller for Bbr {
         if !repeated {
             self.save_window();
         }
-        self.repair = Repair::Timeout;
+        self.repairing = true;
         self.repair_begins = false;
         self.window_bytes = self.mss_bytes; // Linux tcp_enter_loss
         self.full_pipe.on_timeout();

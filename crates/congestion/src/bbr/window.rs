@@ -1,7 +1,7 @@
 //! How much may be in flight: targets from the model, and the way there.
 
 use super::gain::Gain;
-use super::{Bbr, MIN_WINDOW_PACKETS, Mode, Repair};
+use super::{Bbr, MIN_WINDOW_PACKETS, Mode};
 use crate::AckSample;
 use units::Bitrate;
 
@@ -80,7 +80,7 @@ impl Bbr {
 
     /// Notes a good window before a repair or PROBE_RTT cuts it (tcp_bbr.c `bbr_save_cwnd`).
     pub(super) fn save_window(&mut self) {
-        let whole = self.repair == Repair::Nothing && self.mode != Mode::ProbeRtt;
+        let whole = !self.repairing && self.mode != Mode::ProbeRtt;
         let floor = if whole { 0 } else { self.saved_window_bytes };
         self.saved_window_bytes = self.window_bytes.max(floor);
     }

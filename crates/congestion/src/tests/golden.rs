@@ -70,3 +70,25 @@ fn every_algorithm_fills_a_steady_path() {
         assert!(share > 0.9, "{algorithm} uses {share}");
     }
 }
+
+/// Between the fourth and the sixth second, after nothing passed during the third. NewReno climbs
+/// from half a BDP by one packet per round: 0.62; the others are back at once.
+#[test]
+fn every_algorithm_comes_back_after_an_outage() {
+    for algorithm in Algorithm::ALL {
+        let outage = Loss::Outage(Instant::from_millis(2_000), Instant::from_millis(3_000));
+        let path = Path { loss: outage, ..steady() };
+        let mut model = Model::new(algorithm.build(config()), config(), path);
+        while model.now < Instant::from_millis(4_000) {
+            model.step();
+        }
+        let (begin, before) = (model.now, model.delivered_bytes);
+        while model.now < Instant::from_millis(6_000) {
+            model.step();
+        }
+        let possible = path.rate.bytes_in(model.now - begin);
+        let share = (model.delivered_bytes - before) as f64 / possible as f64;
+        let least = if algorithm == Algorithm::NewReno { 0.6 } else { 0.9 };
+        assert!(share > least, "{algorithm} uses {share}");
+    }
+}

@@ -25,8 +25,10 @@ pub(crate) enum Loss {
     None,
     /// Each packet with this probability, independently.
     Random(f64),
-    /// Each packet whose number is a multiple of this one.
+    /// One packet in so many, at equal distances.
     Every(u64),
+    /// Everything that is sent between the two.
+    Outage(Instant, Instant),
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -70,6 +72,7 @@ pub(crate) struct Model {
     min_rtt: Duration,
     next_release: Instant,
     recovery_until: Option<u64>,
+    timed_out: bool,
     prr: Prr,
 }
 
@@ -95,6 +98,7 @@ impl Model {
             min_rtt: Duration::MAX,
             next_release: Instant::ZERO,
             recovery_until: None,
+            timed_out: false,
             prr: Prr::default(),
         }
     }
@@ -127,7 +131,7 @@ impl Model {
 
     fn may_send(&self) -> bool {
         let mut room = self.controller.window_bytes().saturating_sub(self.in_flight_bytes);
-        if self.recovery_until.is_some() && self.controller.reduces_by_prr() {
+        if self.recovery_until.is_some() && !self.timed_out && self.controller.reduces_by_prr() {
             room = self.prr.allowed.saturating_sub(self.prr.out);
         }
         room >= self.mss
@@ -178,6 +182,7 @@ impl Model {
     fn loses(&mut self, number: u64) -> bool {
         match self.path.loss {
             Loss::None => false,
+            Loss::Outage(begin, end) => (begin..end).contains(&self.now),
             Loss::Every(count) => number % count == count - 1,
             // 53 random bits make a number in [0, 1).
             Loss::Random(p) => ((self.rng.next_u64() >> 11) as f64 / (1_u64 << 53) as f64) < p,
@@ -199,6 +204,7 @@ impl Model {
         let lost = self.mark_lost(number);
         if self.recovery_until.is_some_and(|until| self.first_number >= until) {
             self.recovery_until = None;
+            self.timed_out = false;
             self.controller.on_recovered(self.now);
         }
         let sample = AckSample {
@@ -295,13 +301,13 @@ impl Model {
     /// Nothing is on its way and nothing may leave: everything outstanding is lost.
     fn time_out(&mut self) {
         self.now += self.srtt.max(self.path.rtt) + Duration::from_millis(200); // Linux RTO
-        self.controller.on_timeout(self.now, self.in_flight_bytes, false);
+        self.controller.on_timeout(self.now, self.in_flight_bytes, self.timed_out);
         self.lost_packets += self.in_flight_bytes / self.mss;
         self.lost_bytes += self.in_flight_bytes;
         self.in_flight_bytes = 0;
         self.first_number += self.outstanding.len() as u64;
         self.outstanding.clear();
-        self.recovery_until = None;
-        self.controller.on_recovered(self.now);
+        self.timed_out = true;
+        self.recovery_until = Some(self.first_number + 1); // repaired by the next acknowledgement
     }
 }

@@ -4,7 +4,7 @@
 //! gaps, and a long gap gains more than a bunch costs, so the mean is higher. The classic
 //! correction for Reno is 1.31 / 1.22 = 1.07 (Mathis et al. 1997, with and without periodic loss).
 //! CUBIC gains more, by the cube in long gaps and by alpha = 1 above cwnd_prior (RFC 9438 §4.3).
-//! Measured with that rule off: up to 10 % less.
+//! Measured: 1.11 to 1.22 of the formula, and 0 to 0.11 less with that rule off.
 
 use super::model::{Loss, Model, Path};
 use super::{MSS, config};
