@@ -72,10 +72,13 @@ pub struct Link<P> {
     loss: Loss,
     outages: Outages,
     flight: VecDeque<Flying<P>>,
-    /// When the service of the packet at the front of the queue ends, and when it would arrive;
-    /// [`Instant::FAR_FUTURE`] when there is none or its service never ends.
+    /// When the service of the packet at the front of the queue ends; [`Instant::FAR_FUTURE`] when
+    /// there is none or its service never ends.
     departure: Instant,
+    /// When that packet arrives. If it will be lost: its departure, for the next one may arrive
+    /// sooner than it would have (the delay may fall).
     delivery: Instant,
+    doomed: bool,
     /// End of the previous service.
     free_at: Instant,
     last_delivery: Instant,
@@ -99,6 +102,7 @@ impl<P: WireSize> Link<P> {
             flight: VecDeque::new(),
             departure: Instant::FAR_FUTURE,
             delivery: Instant::FAR_FUTURE,
+            doomed: false,
             free_at: Instant::ZERO,
             last_delivery: Instant::ZERO,
             counters: Counters::default(),
@@ -191,8 +195,9 @@ impl<P: WireSize> Link<P> {
     /// The packet in service has used its capacity: it goes on the air.
     fn depart(&mut self) {
         self.free_at = self.departure;
+        self.loss.on_departure();
         if let Some(Waiting { bytes, packet, .. }) = self.queue.pop() {
-            if self.loss.is_lost(self.departure) {
+            if self.doomed {
                 self.counters.dropped_loss_packets += 1;
             } else {
                 let delivery = self.delivery.max(self.last_delivery);
@@ -214,10 +219,15 @@ impl<P: WireSize> Link<P> {
         let waited = first.arrival < self.free_at;
         let start = if waited { self.free_at } else { first.arrival };
         self.departure = self.server.finish(start, first.bytes, waited);
-        if self.departure != Instant::FAR_FUTURE {
-            let arrival = self.departure + self.delay.at(self.departure);
-            self.delivery = arrival.max(self.last_delivery);
+        if self.departure == Instant::FAR_FUTURE {
+            return;
         }
+        self.doomed = self.loss.will_lose(self.departure);
+        self.delivery = if self.doomed {
+            self.departure
+        } else {
+            (self.departure + self.delay.at(self.departure)).max(self.last_delivery)
+        };
     }
 
     /// An outage takes what waits, is served or would arrive from its start on.

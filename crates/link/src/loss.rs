@@ -18,9 +18,9 @@ impl Chance {
         Self((ratio * (1_u64 << 63) as f64) as u64)
     }
 
-    /// Takes exactly one number from `rng`.
-    fn happens(self, rng: &mut ChaCha8Rng) -> bool {
-        rng.next_u64() >> 1 < self.0
+    /// Whether it happens, given a random number.
+    fn happens(self, number: u64) -> bool {
+        number >> 1 < self.0
     }
 }
 
@@ -39,35 +39,49 @@ pub(crate) enum LossModel {
     Steps(Cursor<Chance>),
 }
 
-/// A loss model with its random numbers: one draw per packet and stream, whatever the outcome, so
-/// that the n-th packet meets the same fate under every algorithm.
+/// A loss model with its random numbers: one draw per departed packet and stream, whatever the
+/// outcome, so that the n-th packet meets the same fate under every algorithm.
 #[derive(Debug)]
 pub(crate) struct Loss {
     model: LossModel,
     fates: ChaCha8Rng,
     states: ChaCha8Rng,
+    /// The number drawn for the next packet.
+    fate: u64,
 }
 
 impl Loss {
     pub(crate) fn new(model: LossModel, seed: u64) -> Self {
-        Self { model, fates: stream(seed, LOSS_STREAM), states: stream(seed, STATE_STREAM) }
+        let mut fates = stream(seed, LOSS_STREAM);
+        let fate = fates.next_u64();
+        Self { model, fates, states: stream(seed, STATE_STREAM), fate }
     }
 
-    /// Whether the next packet, departing at `at`, is lost.
-    pub(crate) fn is_lost(&mut self, at: Instant) -> bool {
+    /// Whether the next packet is lost if it departs at `at`. May be asked again: only
+    /// [`Loss::on_departure`] uses the draw up.
+    pub(crate) fn will_lose(&mut self, at: Instant) -> bool {
         match &mut self.model {
             LossModel::None => false,
-            LossModel::Bernoulli(chance) => chance.happens(&mut self.fates),
-            LossModel::Steps(cursor) => cursor.value_at(at).happens(&mut self.fates),
-            LossModel::GilbertElliott { to_bad, to_good, loss_good, loss_bad, bad } => {
-                let (loss, leave) = if *bad { (loss_bad, to_good) } else { (loss_good, to_bad) };
-                let lost = loss.happens(&mut self.fates);
-                if leave.happens(&mut self.states) {
+            LossModel::Bernoulli(chance) => chance.happens(self.fate),
+            LossModel::Steps(cursor) => cursor.value_at(at).happens(self.fate),
+            LossModel::GilbertElliott { loss_bad, bad: true, .. } => loss_bad.happens(self.fate),
+            LossModel::GilbertElliott { loss_good, .. } => loss_good.happens(self.fate),
+        }
+    }
+
+    /// The packet has departed, lost or not: the next one meets the next numbers.
+    pub(crate) fn on_departure(&mut self) {
+        match &mut self.model {
+            LossModel::None => return,
+            LossModel::GilbertElliott { to_bad, to_good, bad, .. } => {
+                let leave = if *bad { to_good } else { to_bad };
+                if leave.happens(self.states.next_u64()) {
                     *bad = !*bad;
                 }
-                lost
             }
+            LossModel::Bernoulli(_) | LossModel::Steps(_) => {}
         }
+        self.fate = self.fates.next_u64();
     }
 }
 

@@ -1,5 +1,5 @@
 use super::*;
-use crate::LossConfig;
+use crate::{DelayConfig, LossConfig};
 
 fn with_loss(loss: LossConfig) -> LinkConfig {
     LinkConfig { loss, ..unbounded(1000.0, 5.0) }
@@ -94,6 +94,22 @@ fn losses_use_capacity() {
         loss: LossConfig::GilbertElliott { p: 1.0, r: 1.0, loss_good: 0.0, loss_bad: 1.0 },
         ..unbounded(12.0, 0.0)
     });
+    for number in 0..3 {
+        link.push(Instant::ZERO, full(number)).unwrap();
+    }
+    assert_eq!(drain(&mut link), [(ms(1), 0), (ms(3), 2)]);
+}
+
+#[test]
+fn a_lost_packet_hides_no_earlier_delivery() {
+    // Packet 1 would arrive at 52 ms and is lost; packet 2 arrives at 3 ms, for the delay fell.
+    let delay = DelayConfig::Steps {
+        times_s: vec![0.0, 0.002, 0.003],
+        ms: vec![0.0, 50.0, 0.0],
+        repeat_s: None,
+    };
+    let loss = LossConfig::GilbertElliott { p: 1.0, r: 1.0, loss_good: 0.0, loss_bad: 1.0 };
+    let mut link = built(&LinkConfig { loss, delay, ..unbounded(12.0, 0.0) });
     for number in 0..3 {
         link.push(Instant::ZERO, full(number)).unwrap();
     }
