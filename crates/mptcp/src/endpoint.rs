@@ -209,9 +209,11 @@ impl Endpoint {
     }
 
     fn announce_removals(&mut self, now: Instant) {
-        let Some(index) = self.subflows.iter().position(|subflow| {
-            subflow.as_ref().is_some_and(Subflow::is_established)
-        }) else {
+        let Some(index) = self
+            .subflows
+            .iter()
+            .position(|subflow| subflow.as_ref().is_some_and(Subflow::is_established))
+        else {
             return;
         };
         for removed in std::mem::take(&mut self.removals) {

@@ -153,7 +153,11 @@ impl ConnectionConfig {
     }
 
     /// Indices of its paths among `all`, in joining order.
-    pub(crate) fn path_indices(&self, at: usize, all: &[PathConfig]) -> Result<Vec<usize>, SimError> {
+    pub(crate) fn path_indices(
+        &self,
+        at: usize,
+        all: &[PathConfig],
+    ) -> Result<Vec<usize>, SimError> {
         let find = |name: &String| {
             let found = all.iter().position(|path| path.name == *name);
             found.ok_or_else(|| SimError::UnknownPath { connection: at, name: name.clone() })

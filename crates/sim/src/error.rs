@@ -68,6 +68,6 @@ pub enum SimError {
         /// "down" or "up".
         direction: &'static str,
         /// What is wrong with it.
-        error: link::LinkError,
+        error: Box<link::LinkError>,
     },
 }

@@ -12,11 +12,11 @@ mod run;
 mod script;
 mod streams;
 
-pub use config::{BulkConfig, ConnectionConfig, Direction, PathConfig, RunConfig, Transport, UpWindow};
-pub use error::SimError;
-pub use outcome::{
-    ConnectionTotals, EventRow, LinkTotals, Outcome, PathTotals, SampleRow, Totals,
+pub use config::{
+    BulkConfig, ConnectionConfig, Direction, PathConfig, RunConfig, Transport, UpWindow,
 };
+pub use error::SimError;
+pub use outcome::{ConnectionTotals, EventRow, LinkTotals, Outcome, PathTotals, SampleRow, Totals};
 pub use run::{simulate, simulate_with};
 
 #[cfg(test)]

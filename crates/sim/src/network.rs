@@ -47,7 +47,7 @@ pub(crate) fn build(config: &RunConfig) -> Result<Vec<Link<Wire>>, SimError> {
             links.push(part.build(seed).map_err(|error| SimError::Link {
                 path: path.name.clone(),
                 direction,
-                error,
+                error: Box::new(error),
             })?);
         }
     }

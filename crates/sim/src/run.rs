@@ -1,15 +1,16 @@
 //! The event loop.
 
+use crate::SimError;
 use crate::config::{Direction, RunConfig, instant};
 use crate::connection::{Connection, Phase};
 use crate::network::{Wire, build, leads, link_index};
 use crate::outcome::{Outcome, SampleRow, Totals};
 use crate::script::{Action, write};
 use crate::streams::stream_seed;
-use crate::SimError;
 use link::Link;
 use scheduler::Scheduler;
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use units::{Duration, Instant, PathId};
 
 const MAX_PATHS: usize = 64;
@@ -20,19 +21,21 @@ const MAX_CONNECTIONS: usize = 1 << 15;
 /// # Errors
 /// [`SimError`] when the configuration makes no sense; nothing has run then.
 pub fn simulate(config: &RunConfig) -> Result<Outcome, SimError> {
-    simulate_with(config, BTreeMap::new())
+    simulate_with(config, BTreeMap::new(), &AtomicBool::new(false))
 }
 
 /// Runs a configuration with schedulers of the caller's for some connections (by their place),
-/// instead of those that the configuration names.
+/// instead of those that the configuration names. The run ends early, with what it has so far,
+/// once `cancelled` is set.
 ///
 /// # Errors
 /// As [`simulate`].
 pub fn simulate_with(
     config: &RunConfig,
     schedulers: BTreeMap<usize, Box<dyn Scheduler>>,
+    cancelled: &AtomicBool,
 ) -> Result<Outcome, SimError> {
-    Ok(World::new(config, schedulers)?.run())
+    Ok(World::new(config, schedulers)?.run(cancelled))
 }
 
 /// Both ends of all connections and all links, with the time at which each wants attention.
@@ -88,11 +91,11 @@ impl World {
         })
     }
 
-    fn run(mut self) -> Outcome {
+    fn run(mut self, cancelled: &AtomicBool) -> Outcome {
         let mut now = Instant::ZERO;
         while let Some((at, source)) = self.earliest() {
-            if at > self.stop_at {
-                now = self.stop_at;
+            if at > self.stop_at || cancelled.load(Ordering::Relaxed) {
+                now = self.stop_at.min(at);
                 break;
             }
             now = now.max(at);
@@ -244,9 +247,9 @@ impl World {
         for (place, connection) in self.connections.iter_mut().enumerate() {
             connection.take_events(place, &mut self.outcome.events);
         }
-        self.outcome.events.sort_by(|a, b| {
-            a.time_s.total_cmp(&b.time_s).then(a.connection.cmp(&b.connection))
-        });
+        self.outcome
+            .events
+            .sort_by(|a, b| a.time_s.total_cmp(&b.time_s).then(a.connection.cmp(&b.connection)));
         let mut totals = Totals { simulated_s: now.as_secs_f64(), ..Totals::default() };
         for connection in &self.connections {
             totals.connections.push(connection.totals(&self.path_names, now));

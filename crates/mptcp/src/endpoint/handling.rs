@@ -24,7 +24,9 @@ impl Endpoint {
             self.on_syn(now, path, segment);
         }
         let current = self.subflows[path.index()].as_mut();
-        let Some(subflow) = current.filter(|s| s.incarnation == segment.incarnation) else { return };
+        let Some(subflow) = current.filter(|s| s.incarnation == segment.incarnation) else {
+            return;
+        };
         if segment.kind != Kind::Data {
             subflow.rx.set_echo(segment.sent_at);
         }

@@ -65,7 +65,8 @@ impl Endpoint {
         let queued = match self.config.mode {
             Mode::Tcp => 0,
             Mode::V096 => {
-                subflow.tx.outstanding().filter(|piece| self.send.reinject(piece.dsn)).count() as u64
+                subflow.tx.outstanding().filter(|piece| self.send.reinject(piece.dsn)).count()
+                    as u64
             }
             Mode::Upstream if subflow.tx.is_idle() => 0,
             Mode::Upstream => self.send.reinject_all(),

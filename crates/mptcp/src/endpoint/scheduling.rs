@@ -116,9 +116,10 @@ impl Endpoint {
     /// A scheduler that waits while nothing is under way anywhere would wait for ever: send on the
     /// fastest path with room instead (`algorithms.md` §3).
     fn break_deadlock(&self) -> PathSet {
-        let idle = self.subflows.iter().flatten().all(|subflow| {
-            subflow.tx.in_flight_packets() == 0 && subflow.tx.queued_packets() == 0
-        });
+        let idle =
+            self.subflows.iter().flatten().all(|subflow| {
+                subflow.tx.in_flight_packets() == 0 && subflow.tx.queued_packets() == 0
+            });
         if !idle || self.wake_at != Instant::FAR_FUTURE {
             return PathSet::EMPTY;
         }

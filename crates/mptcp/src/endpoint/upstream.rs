@@ -2,8 +2,8 @@
 //! subflows (`algorithms.md` §2.5; `net/mptcp/protocol.c`, `pm_netlink.c`).
 
 use super::Endpoint;
-use crate::event::EventKind;
 use crate::endpoint::scheduling::Piece;
+use crate::event::EventKind;
 use scheduler::{PathEvent, PathSet};
 use units::{Duration, Instant, PathId};
 

@@ -99,9 +99,10 @@ impl Endpoint {
         if head.carried_by.contains(path) {
             return false;
         }
-        let worthwhile = slower.iter().filter_map(|slow| self.sender(*slow)).any(|tx| {
-            tx.cwnd_packets() <= 4 || tx.rtt.srtt() > own_srtt * 4
-        });
+        let worthwhile = slower
+            .iter()
+            .filter_map(|slow| self.sender(*slow))
+            .any(|tx| tx.cwnd_packets() <= 4 || tx.rtt.srtt() > own_srtt * 4);
         if worthwhile {
             let piece = Piece::again(head.dsn, head.bytes);
             self.assign(now, path, &piece, PathSet::EMPTY.with(path));
@@ -115,9 +116,9 @@ impl Endpoint {
         if state.optimised_at.is_some_and(|at| now - at < own_srtt) {
             return;
         }
-        let guilty = slower.iter().find(|slow| {
-            self.sender(**slow).is_some_and(|tx| tx.ca() == CaState::Open)
-        });
+        let guilty = slower
+            .iter()
+            .find(|slow| self.sender(**slow).is_some_and(|tx| tx.ca() == CaState::Open));
         let Some(&guilty) = guilty else { return };
         self.paths[path.index()].optimised_at = Some(now);
         if let Some(subflow) = &mut self.subflows[guilty.index()] {

@@ -36,8 +36,7 @@ impl ReceiveBuffer {
             duplicate_bytes: 0,
             limit_bytes,
             window_end: limit_bytes,
-            autotune: autotune
-                .then_some(Autotune { round_start: Instant::ZERO, next_at_start: 0 }),
+            autotune: autotune.then_some(Autotune { round_start: Instant::ZERO, next_at_start: 0 }),
         }
     }
 

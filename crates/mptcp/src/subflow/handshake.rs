@@ -95,9 +95,7 @@ impl Handshake {
     pub fn deadline(&self) -> Instant {
         match (self.state, self.sent_at) {
             (State::Established, _) | (_, None) => Instant::FAR_FUTURE,
-            (_, Some(sent_at)) => {
-                sent_at + (RTO_INITIAL * (1 << self.backoff.min(7))).min(RTO_MAX)
-            }
+            (_, Some(sent_at)) => sent_at + (RTO_INITIAL * (1 << self.backoff.min(7))).min(RTO_MAX),
         }
     }
 
