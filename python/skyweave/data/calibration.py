@@ -127,9 +127,9 @@ def _after_outage(quantity: Quantity, share: float) -> Quantity:
 def _slot_weight(pieces: Pieces, latent_step: float) -> float:
     """The share of the latent's variance that is redrawn at slot boundaries.
 
-    ``latent_step`` is 1 − the latent's correlation over one second, all seconds together. If the
+    ``latent_step`` is 1 - the latent's correlation over one second, all seconds together. If the
     boundary's step is S times that of the other 14 seconds, theirs is step·15/(14 + S) and the
-    weight is (S − 1) times that. S is taken from squared changes, which rare large ones rule, and
+    weight is (S - 1) times that. S is taken from squared changes, which rare large ones rule, and
     as the square of the ratio of absolute changes, which the many small ones rule; measured changes
     are wilder than Gaussian ones, so that the two differ: the mean weight misses both the least.
     """
@@ -194,7 +194,7 @@ def _loadings(
 ) -> dict[str, float]:
     """Loadings on the common factor that explain the correlations among the cellular paths.
 
-    Starlink keeps 0: over the whole of SatCell its correlation with any operator is 0.00–0.07.
+    Starlink keeps 0: over the whole of SatCell its correlation with any operator is 0.00 to 0.07.
     """
     names = [name for name in known if paths[name].kind == "cellular"]
     wanted: dict[tuple[str, str], float] = {}

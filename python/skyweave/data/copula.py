@@ -1,8 +1,8 @@
 """From the correlation of values to the correlation of the Gaussian latent behind them.
 
 If X = Q(Φ(Z)) and (Z, Z') are standard normal with correlation r, then X and X' correlate by
-Σ aₙ·bₙ·rⁿ / (σ·σ'), with aₙ the normalised Hermite coefficients of X as a function of Z. Inverting
-that series gives the latent correlation that yields a measured one (NORTA: Cario & Nelson,
+Σ aₙ·bₙ·rⁿ, with aₙ and bₙ the Hermite coefficients of X and X' as functions of Z, each scaled to
+unit variance. Inverting that series gives the latent correlation that yields a measured one (NORTA: Cario & Nelson,
 "Modeling and generating random vectors with arbitrary marginal distributions and correlation
 matrix", 1997).
 """

@@ -83,7 +83,7 @@ class _Path:
         uplink = self.rate(path.uplink_mbps, self.coupled("uplink", path.uplink_mbps, base))
         rtt_ms = path.rtt_ms.at(normal_cdf(self.coupled("rtt", path.rtt_ms, base)))
         up = ~self.outages(path.outage)
-        times_s = np.arange(self.count) * SAMPLE_S
+        times_s = np.arange(self.count, dtype=float) * SAMPLE_S
         return PathTrace(
             downlink_mbps=Series(times_s, self.rate(path.downlink_mbps, base) * up),
             uplink_mbps=Series(times_s, uplink * up),
@@ -154,7 +154,7 @@ class _Path:
 
 
 def autoregressive(rng: np.random.Generator, tau_s: float, count: int) -> Values:
-    """A stationary AR(1) of unit variance with the correlation exp(−lag/tau); shape (count,)."""
+    """A stationary AR(1) of unit variance with the correlation exp(-lag/tau); shape (count,)."""
     keep = math.exp(-SAMPLE_S / tau_s)
     noise = rng.standard_normal(count)
     noise[1:] *= math.sqrt(1 - keep**2)

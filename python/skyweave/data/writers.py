@@ -115,7 +115,9 @@ def drive_text(drive: Drive) -> str:
         head.append("# sparse: true")
     times_s = np.unique(np.concatenate(axes))
     cells = [_cells(series, times_s, sparse) for series in columns.values()]
-    rows = [",".join(row) for row in zip((_short(t) for t in times_s.tolist()), *cells, strict=True)]
+    rows = [
+        ",".join(row) for row in zip((_short(t) for t in times_s.tolist()), *cells, strict=True)
+    ]
     return "\n".join([*head, ",".join([TIME, *columns]), *rows]) + "\n"
 
 

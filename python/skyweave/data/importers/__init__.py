@@ -38,7 +38,7 @@ class Format:
 _ALL = (
     Format("fused", "operator pairs of SIGMETRICS'26 (CSV or archive)", fused.sniff, fused.load),
     Format("satcell", "SatCell aligned table or upstream folder", satcell.sniff, satcell.load),
-    Format("ontheroad", "Starlink on the Road iperf.csv, ping.csv", ontheroad.sniff, ontheroad.load),
+    Format("ontheroad", "Starlink on the Road iperf/ping.csv", ontheroad.sniff, ontheroad.load),
     Format("nuwins", "NUWiNS nuttcp and ping logs", nuwins.sniff, nuwins.load),
     Format("csv", "plain CSV: time_s, <path>.downlink_mbps, …", plain_csv.sniff, plain_csv.load),
     Format("leoreplayer", "bw_* and delay_* pair", leoreplayer.sniff, leoreplayer.load),

@@ -84,7 +84,9 @@ def as_text(name: str, raw: bytes) -> Text:
         body = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = raw[: error.start].count(b"\n") + 1
-        raise bad(name, line, "this is not UTF-8 text", "give a text file or a .gz of one") from None
+        raise bad(
+            name, line, "this is not UTF-8 text", "give a text file or a .gz of one"
+        ) from None
     if body.startswith(LFS_HEAD):
         raise bad(name, 1, "this is a Git LFS pointer, not the data", "run 'git lfs pull' there")
     return Text(name, body)
@@ -143,8 +145,10 @@ class Table:
             try:
                 stamps.append(datetime.fromisoformat(cell.strip()))
             except ValueError:
-                what = f"{column}: the time is missing" if not cell.strip() else (
-                    f"{column}: '{cell}' is not a date and time"
+                what = (
+                    f"{column}: the time is missing"
+                    if not cell.strip()
+                    else (f"{column}: '{cell}' is not a date and time")
                 )
                 raise self.bad(row, what, "write YYYY-MM-DD HH:MM:SS") from None
         return stamps

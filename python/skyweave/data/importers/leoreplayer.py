@@ -29,11 +29,11 @@ def sniff(path: Path, _head: str) -> bool:
 def one_way_delay_ms(path: Path) -> Series:
     """The one-way delay in ms, one value per 10 ms."""
     values = parse_lines(read_text(path), whole=False)
-    return Series(np.arange(len(values)) * (DELAY_STEP_MS / 1e3), values)
+    return Series(np.arange(len(values), dtype=float) * (DELAY_STEP_MS / 1e3), values)
 
 
 def load(path: Path, bin_ms: int = BIN_MS) -> list[Drive]:
-    """One drive per pair: path ``starlink`` with downlink (``bin_ms`` bins) and RTT = 2 × one-way.
+    """One drive per pair: path ``starlink`` with downlink (``bin_ms`` bins) and RTT = 2 x one-way.
 
     ``path`` is either file of a pair or their folder. Raises :class:`DataError` without a partner.
     """

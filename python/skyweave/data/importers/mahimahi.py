@@ -57,8 +57,8 @@ def capacity_mbps(times_ms: npt.NDArray[np.int64], bin_ms: int = BIN_MS) -> Seri
     length_ms = int(times_ms[-1])
     bins = -(-length_ms // bin_ms)
     counts = np.bincount(np.minimum(times_ms // bin_ms, bins - 1), minlength=bins)
-    rate = counts * (PACKET_BYTES * 8 / 1e6) / (bin_ms / 1e3)
-    return Series(np.arange(bins) * (bin_ms / 1e3), rate)
+    rate = counts.astype(float) * (PACKET_BYTES * 8 / 1e6) / (bin_ms / 1e3)
+    return Series(np.arange(bins, dtype=float) * (bin_ms / 1e3), rate)
 
 
 def load(path: Path, bin_ms: int = BIN_MS) -> list[Drive]:

@@ -47,8 +47,10 @@ def load(path: Path) -> list[Drive]:
     for found in files:
         match = NAME.match(found.name)
         if match is None:
-            raise DataError(f"{found}: its name does not say path and test; rename it like "
-                            "tmobile_20241101_tcp_downlink_150710240.out")
+            raise DataError(
+                f"{found}: its name does not say path and test; rename it like "
+                "tmobile_20241101_tcp_downlink_150710240.out"
+            )
         series, start = _read(found, match["test"])
         parts.setdefault(match["path"], {})[QUANTITY[match["test"]]] = series
         if start is not None:
@@ -90,7 +92,7 @@ def _rate_log(text: Text) -> tuple[Series, datetime]:
         rates.append(float(match["rate"]))
     if start is None:
         raise text.bad(1, "no nuttcp interval line in this log", "the test failed: use another")
-    return Series(np.arange(len(rates)) * step, np.array(rates)), start
+    return Series(np.arange(len(rates), dtype=float) * step, np.array(rates)), start
 
 
 def _ping_log(text: Text) -> tuple[Series, datetime]:
@@ -113,7 +115,7 @@ def _echoes(found: dict[int, float]) -> Series:
     """RTT by sequence number, NaN for those that never came back."""
     first, last = min(found), max(found)
     values = [found.get(seq, np.nan) for seq in range(first, last + 1)]
-    return Series(np.arange(len(values)) * PING_STEP_S, np.array(values))
+    return Series(np.arange(len(values), dtype=float) * PING_STEP_S, np.array(values))
 
 
 def _stamp(text: Text, line: int, stamp: str) -> datetime:

@@ -8,6 +8,7 @@ at the same moments, so they become different drives. Times have no zone in the 
 from __future__ import annotations
 
 from datetime import datetime
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -61,7 +62,7 @@ def _find(folder: Path, name: str) -> Path | None:
 def _cuts(seconds: Values, gap_s: float) -> list[slice]:
     """The stretches without a gap of more than ``gap_s``."""
     first = np.concatenate([[0], np.flatnonzero(np.diff(seconds) > gap_s) + 1, [len(seconds)]])
-    return [slice(int(a), int(b)) for a, b in zip(first, first[1:], strict=False)]
+    return [slice(a, b) for a, b in pairwise(first.tolist())]
 
 
 def _sessions(table: Table, stamps: list[datetime], seconds: Values) -> list[Drive]:

@@ -30,7 +30,7 @@ PHONES = ("att", "tm", "vz")
 CDT = timezone(timedelta(hours=-5), "CDT")
 DISH_ZERO_SHARE_MAX = 0.5
 """A segment is left out when every dish on board reads exactly 0 for more than this share of its
-seconds: runs of 700–990 s at 0 are a dish that is off or blocked, not a network."""
+seconds: runs of 700 to 990 s at 0 are a dish that is off or blocked, not a network."""
 SHORTEST_S = 30
 
 
@@ -121,13 +121,15 @@ def _align(folder: Path) -> list[Drive]:
     place = _upstream_folder(folder)
     if place is None:
         raise DataError(f"{folder}: holds neither an aligned table nor att/tm/vz_all.csv; check it")
-    logs = {s: _upstream(place / f"{s}_all.csv") for s in PATHS if (place / f"{s}_all.csv").exists()}
+    logs = {
+        s: _upstream(place / f"{s}_all.csv") for s in PATHS if (place / f"{s}_all.csv").exists()
+    }
     both = set.intersection(*(set(logs[phone]) for phone in PHONES))
     dishes = set().union(*(logs.get(dish, {}) for dish in ("mob", "rm")))
     seconds = sorted(both & dishes)
     second = timedelta(seconds=1)
     breaks = [i for i in range(1, len(seconds)) if seconds[i] - seconds[i - 1] != second]
-    drives = []
+    drives: list[Drive] = []
     for first, end in zip([0, *breaks], [*breaks, len(seconds)], strict=True):
         run = seconds[first:end]
         if len(run) < SHORTEST_S:
