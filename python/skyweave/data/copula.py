@@ -2,9 +2,9 @@
 
 If X = Q(Φ(Z)) and (Z, Z') are standard normal with correlation r, then X and X' correlate by
 Σ aₙ·bₙ·rⁿ, with aₙ and bₙ the Hermite coefficients of X and X' as functions of Z, each scaled to
-unit variance. Inverting that series gives the latent correlation that yields a measured one (NORTA: Cario & Nelson,
-"Modeling and generating random vectors with arbitrary marginal distributions and correlation
-matrix", 1997).
+unit variance. Inverting that series gives the latent correlation that yields a measured one
+(NORTA: Cario & Nelson, "Modeling and generating random vectors with arbitrary marginal
+distributions and correlation matrix", 1997).
 """
 
 from __future__ import annotations

@@ -55,7 +55,8 @@ def drive_figure(drive: Drive) -> Figure:
         series = {n: s for n, t in drive.paths.items() if (s := getattr(t, quantity)) is not None}
         _over_time(left, series, quantity)
         _distribution(right, series, quantity)
-    _words(figure, drive, axes[-1][0], axes[-1][1])
+    _words(figure, drive)
+    axes[-1][0].set_xlabel("seconds since the drive began", fontsize=10.5, color=INK)
     return figure
 
 
@@ -143,7 +144,9 @@ def _distribution(axes: Axes, series: dict[str, Series], quantity: Quantity) -> 
     axes.set_ylim(0, 1)
     axes.set_yticks([0, 0.25, 0.5, 0.75, 1], ["0", "25 %", "50 %", "75 %", "100 %"])
     axes.axhline(0.5, color=FAINT, lw=0.6, ls=(0, (2, 3)))
+    title, unit = PANELS[quantity]
     axes.set_title("Share of time at or below", loc="left", fontsize=12, color=INK)
+    axes.set_xlabel(f"{title} ({unit})", fontsize=10, color=INK)
     _clean(axes)
 
 
@@ -170,9 +173,8 @@ def _medians(axes: Axes, ends: list[tuple[float, str, str]], unit: str) -> None:
     )
 
 
-def _words(figure: Figure, drive: Drive, left: Axes, right: Axes) -> None:
-    left.set_xlabel("seconds since the drive began", fontsize=10.5, color=INK)
-    right.set_xlabel("value", fontsize=10.5, color=INK)
+def _words(figure: Figure, drive: Drive) -> None:
+    """Title, origin and how to read the picture; makes room for them."""
     height = float(figure.get_size_inches()[1])
     kind = "synthetic drive" if drive.synthetic else "measured drive"
     when = f", {drive.start:%Y-%m-%d %H:%M:%S}" if drive.start else ""

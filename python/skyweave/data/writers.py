@@ -95,15 +95,18 @@ def write_drive(path: Path, drive: Drive) -> None:
 
 
 def drive_text(drive: Drive) -> str:
-    """The plain CSV of a drive; ``# sparse: true`` where its series have different times."""
+    """The plain CSV of a drive; ``# sparse: true`` where its series have different times.
+
+    A series in which nothing was ever logged is left out.
+    """
     columns = {
         f"{path}.{quantity}": series
         for path, trace in drive.paths.items()
         for quantity in QUANTITIES
-        if (series := getattr(trace, quantity)) is not None
+        if (series := getattr(trace, quantity)) is not None and not np.isnan(series.values).all()
     }
     if not columns:
-        raise DataError(f"drive '{drive.name}' has no series; there is nothing to write")
+        raise DataError(f"drive '{drive.name}' has no values; there is nothing to write")
     axes = [series.times_s for series in columns.values()]
     sparse = any(not np.array_equal(axes[0], axis) for axis in axes[1:])
     head = [f"# name: {_line(drive.name)}", f"# origin: {_line(drive.origin)}"]
