@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from skyweave.drive import Drive, PathTrace, Series
 
 REPOSITORY = Path(__file__).parents[2]

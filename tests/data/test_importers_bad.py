@@ -3,6 +3,7 @@
 import gzip
 
 import pytest
+
 from skyweave.data import load
 from skyweave.data.importers import fused
 from skyweave.errors import DataError
@@ -70,12 +71,20 @@ CASES = [
         "[when] 46 bytes from 1.2.3.4: icmp_seq=1 ttl=4 time=5 ms\n",
         "1: 'when' is not a time",
     ),
-    ("starlink_20241101_tcp_uplink_1.csv", "t_s,mbps\n0,1\n0,1\n", "3: t_s: this time is not later"),
+    (
+        "starlink_20241101_tcp_uplink_1.csv",
+        "t_s,mbps\n0,1\n0,1\n",
+        "3: t_s: this time is not later",
+    ),
     ("starlink_20241101_icmp_ping_1.csv", "icmp_seq,rtt_ms\n1,-4\n", "2: rtt_ms: -4 is below 0"),
     ("x.csv", "", "1: the file is empty"),
     ("x.csv", "hello,world\n1,2\n", "1: this is no format that Skyweave knows"),
     ("x.csv", "version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "1: this is a Git LFS"),
-    ("x.tar.gz", "version https://git-lfs.github.com/spec/v1\noid\n", "1: this is a Git LFS pointer"),
+    (
+        "x.tar.gz",
+        "version https://git-lfs.github.com/spec/v1\noid\n",
+        "1: this is a Git LFS pointer",
+    ),
 ]
 
 

@@ -1,9 +1,10 @@
-"""The statistics that SOURCE.md files and reference/datasets.md state, reproduced from the files."""
+"""The statistics that SOURCE.md files and reference/datasets.md state, reproduced."""
 
 from datetime import timedelta
 
 import numpy as np
 import pytest
+
 from skyweave.data import describe, load, opportunities_ms
 from skyweave.data.importers import detect, satcell
 from skyweave.data.statistics import slots_of
@@ -128,7 +129,10 @@ def test_nuwins_matches_its_source(real):
         ("satcell/aligned_udp_dl_1s.csv.gz", "satcell"),
         ("nuwins2024_starlink_tmobile_sync", "nuwins"),
         ("nuwins2024_starlink_tmobile_sync/tmobile_20241101_icmp_ping_151133124.out", "nuwins"),
-        ("nuwins2024_starlink_tmobile_sync/starlink_20241101_150710_tcp_downlink_0.5s.csv", "nuwins"),
+        (
+            "nuwins2024_starlink_tmobile_sync/starlink_20241101_150710_tcp_downlink_0.5s.csv",
+            "nuwins",
+        ),
         ("starlink_on_the_road", "ontheroad"),
         ("starlink_on_the_road/ping.csv", "ontheroad"),
         ("leocc_example", "leoreplayer"),

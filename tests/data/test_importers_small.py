@@ -7,6 +7,7 @@ import tarfile
 
 import numpy as np
 import pytest
+
 from skyweave.data import load, opportunities_ms
 from skyweave.data.importers import FORMATS, fused, mahimahi
 from skyweave.errors import DataError
@@ -25,7 +26,9 @@ def test_mahimahi_counts_the_last_line_in_the_last_bin_and_knows_up_from_down(wr
     (one,) = load(write("trace.up", "40\n100\n"))
     assert one.paths["link"].downlink_mbps is None
     assert one.paths["link"].uplink_mbps.values == pytest.approx([0.24])
-    assert mahimahi.load(write("t.down", "40\n100\n"), bin_ms=50)[0].duration_s == pytest.approx(0.1)
+    assert mahimahi.load(write("t.down", "40\n100\n"), bin_ms=50)[0].duration_s == pytest.approx(
+        0.1
+    )
 
 
 def test_mahimahi_reads_gzip(tmp_path):

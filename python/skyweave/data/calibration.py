@@ -133,7 +133,11 @@ def _slot_weight(pieces: Pieces, latent_step: float) -> float:
     as the square of the ratio of absolute changes, which the many small ones rule; measured changes
     are wilder than Gaussian ones, so that the two differ: the mean weight misses both the least.
     """
-    timed = [(s, drive.start) for s, drive in pieces if drive.start is not None]
+    timed = [
+        (Series(series.times_s, _without_outages(series.values)), drive.start)
+        for series, drive in pieces
+        if drive.start is not None
+    ]
     profile = slot_profile(timed)
     if profile is None or not profile.found:
         return 0.0

@@ -105,8 +105,9 @@ def import_file(
     ] = None,
 ) -> None:
     """Convert a trace of any known format into plain CSV, one file per drive, all or none."""
-    drives = load(file, format, _mapping(column))
-    write_drives(out, drives)
+    with _errors().status(f"converting {file}"):
+        drives = load(file, format, _mapping(column))
+        write_drives(out, drives)
     _console().print(f"{len(drives)} drive{'s' if len(drives) != 1 else ''} in {out}")
 
 
@@ -223,10 +224,11 @@ def _place(name: str, data: Path | None) -> Path | None:
 
 def _drives(source: str, format: str | None, data: Path | None) -> list[Drive]:
     """The drives of a path, a data set or a preset, in this order."""
-    if Path(source).exists():
-        return load(source, format)
-    if source in sets.data_sets():
-        return sets.load_set(source, data)
+    with _errors().status(f"reading {source}"):
+        if Path(source).exists():
+            return load(source, format)
+        if source in sets.data_sets():
+            return sets.load_set(source, data)
     if source in preset_names():
         chosen = load_preset(source)
         return [synthesise(chosen, seed, STATS_DURATION_S) for seed in _progress(STATS_SEEDS)]

@@ -176,6 +176,6 @@ def percent(share: float) -> str:
         return "-"
     if share == 0:
         return "0 %"
-    return (
-        "< 0.01 %" if share < 0.0001 else f"{100 * share:.2f} %" if share < 0.1 else f"{share:.0%}"
-    )
+    if share < 0.0001:
+        return "< 0.01 %"
+    return f"{100 * share:.2f} %" if share < 0.1 else f"{100 * share:.1f} %"
