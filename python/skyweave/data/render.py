@@ -161,11 +161,13 @@ def set_panel(known: DataSet, place: str) -> Panel:
 
 
 def number(value: float) -> str:
-    """Three significant figures without exponents; ``-`` for NaN."""
+    """Two or three significant figures; ``-`` for NaN."""
     if math.isnan(value):
         return "-"
     if value == 0:
         return "0"
+    if value < 0.1:
+        return f"{value:.2g}"
     digits = 0 if value >= 100 else 1 if value >= 10 else 2 if value >= 1 else 3
     return f"{value:,.{digits}f}"
 
