@@ -58,7 +58,7 @@ pub struct Endpoint {
     events: Vec<Event>,
     views: Vec<PathView>,
     /// Interfaces that went away, still to be announced to the peer.
-    removals: Vec<PathId>,
+    removals: Vec<(PathId, u16)>,
     meta_at: Instant,
     meta_backoff: u32,
     window_blocked: bool,

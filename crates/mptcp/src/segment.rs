@@ -77,8 +77,8 @@ pub struct Segment {
     pub sent_at: Instant,
     /// `sent_at` of the segment that this one answers (TSecr).
     pub echo: Instant,
-    /// The sender's interface of this path is gone (REMOVE_ADDR).
-    pub removed: Option<PathId>,
+    /// The sender's interface of this path is gone, and with it this subflow (REMOVE_ADDR).
+    pub removed: Option<(PathId, u16)>,
     /// Size on the wire with all headers.
     pub wire_bytes: u64,
 }

@@ -74,6 +74,11 @@ impl Connection {
         }
     }
 
+    /// Opened before `now`: its sample covers a whole interval or the part since its opening.
+    pub fn is_sampled(&self, now: Instant) -> bool {
+        self.is_running() && self.opened_at < now
+    }
+
     pub fn is_running(&self) -> bool {
         matches!(self.phase, Phase::Open | Phase::Complete)
     }

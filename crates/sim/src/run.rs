@@ -215,7 +215,7 @@ impl World {
     fn sample(&mut self, now: Instant) {
         self.next_sample = now + self.sample_interval;
         for (place, connection) in self.connections.iter_mut().enumerate() {
-            if !connection.is_running() {
+            if !connection.is_sampled(now) {
                 continue;
             }
             let direction = connection.config.workload.direction;

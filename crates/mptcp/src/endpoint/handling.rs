@@ -15,8 +15,9 @@ impl Endpoint {
             return;
         }
         self.dirty = true;
-        if let Some(removed) = segment.removed
+        if let Some((removed, incarnation)) = segment.removed
             && removed.index() < self.subflows.len()
+            && self.paths[removed.index()].incarnation <= incarnation
         {
             self.close(now, removed);
         }

@@ -23,7 +23,7 @@ impl Endpoint {
         if self.config.mode == Mode::Tcp {
             return; // plain TCP has no other path to say it on: the link is silent, that is all
         }
-        self.removals.push(path);
+        self.removals.push((path, state.incarnation));
         self.close(now, path);
         self.open_missing();
     }

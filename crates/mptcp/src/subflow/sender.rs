@@ -268,6 +268,9 @@ impl SubflowSender {
         let was_idle = self.board.in_flight_packets() == 0;
         self.board.on_retransmitted(now, seq);
         self.undo.on_retransmitted(now);
+        if seq == self.board.una() {
+            self.rto_at = now + self.rto(); // tcp_xmit_retransmit_queue: the head starts it again
+        }
         self.stats.retransmitted_packets += 1;
         self.after_sending(now, bytes, was_idle);
         Some(Payload { seq, dsn, bytes })
@@ -327,11 +330,28 @@ impl SubflowSender {
         effects
     }
 
+    /// The timer runs again from every cumulative acknowledgement, and from SACKs of what left
+    /// before the head did last: others would keep it from firing for a lost head
+    /// (`tcp_clean_rtx_queue`, `FLAG_SET_XMIT_TIMER`).
+    fn restart_rto(&mut self, now: Instant, outcome: &AckOutcome) {
+        let Some(head) = self.board.get(self.board.una()) else {
+            self.rto_at = Instant::FAR_FUTURE;
+            return;
+        };
+        let older_than_head = outcome.newest_rtt.is_some_and(|rtt| rtt > now - head.sent_at);
+        if outcome.advanced || older_than_head {
+            self.rto_at = now + self.rto();
+        }
+    }
+
     fn undo_if_spurious(&mut self, now: Instant, echo: Instant) -> bool {
         if self.ca == CaState::Open || !self.undo.is_spurious(echo) {
             return false;
         }
-        self.board.unmark_lost();
+        self.stats.lost_packets -= self.board.unmark_lost();
+        if self.ca == CaState::Recovery {
+            self.board.on_duplicate(); // as the DSACK of the needless retransmission will say
+        }
         self.cc.on_spurious(now);
         self.ca = CaState::Open;
         self.prr = None;
@@ -527,8 +547,8 @@ impl SubflowSender {
         self.stats.lost_packets += lost.packets;
         self.stats.timeouts += 1;
         effects.lost_bytes += lost.bytes;
-        if !repeated {
-            self.undo = UndoPoint::default();
+        if self.ca == CaState::Open {
+            self.undo = UndoPoint::default(); // tcp_enter_loss: else the episode goes on
         }
         self.ca = CaState::Loss;
         self.prr = None;
