@@ -5,6 +5,9 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use sim::{EventRow, Outcome, SampleRow};
 
+/// Name of a column and what a row has in it.
+type Column = (&'static str, fn(&SampleRow) -> f64);
+
 /// What a run left behind; read column by column.
 #[pyclass(frozen, module = "skyweave._skyweave")]
 pub(crate) struct RawRecord {
@@ -54,7 +57,7 @@ impl RawRecord {
         let paths: Vec<i32> = rows.iter().map(|row| path_code(row.path)).collect();
         columns.set_item("path", paths.into_pyarray(py))?;
         columns.set_item("delivered_bytes", every(|row| row.delivered_bytes as f64))?;
-        let of_path: [(&str, fn(&SampleRow) -> f64); 7] = [
+        let of_path: [Column; 7] = [
             ("cwnd_packets", |row| row.cwnd_packets as f64),
             ("srtt_ms", |row| row.srtt_ms),
             ("in_flight_packets", |row| row.in_flight_packets as f64),
@@ -66,7 +69,7 @@ impl RawRecord {
         for (name, value) in of_path {
             columns.set_item(name, self.column(py, true, value))?;
         }
-        let own: [(&str, fn(&SampleRow) -> f64); 3] = [
+        let own: [Column; 3] = [
             ("goodput_mbps", |row| row.goodput_mbps),
             ("reorder_buffer_bytes", |row| row.reorder_buffer_bytes as f64),
             ("send_window_bytes", |row| row.send_window_bytes as f64),

@@ -316,10 +316,9 @@ impl SubflowSender {
         }
         if outcome.advanced {
             self.backoff = 0;
-            self.rto_at =
-                if self.board.is_empty() { Instant::FAR_FUTURE } else { now + self.rto() };
             effects.undone = self.undo_if_spurious(now, segment.echo);
         }
+        self.restart_rto(now, &outcome);
         if outcome.delivered_packets > 0 || self.reorder_at != Instant::FAR_FUTURE {
             self.find_losses(now, &mut effects);
         }
