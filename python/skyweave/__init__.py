@@ -1,16 +1,16 @@
 """Skyweave weaves satellite and cellular paths into one connection, and shows what that is worth.
 
-    >>> import skyweave as sw
-    >>> def path(name, mbps, rtt_ms):
-    ...     link = sw.Link(capacity=sw.ConstantRate(mbps=mbps), delay=sw.ConstantDelay(ms=rtt_ms / 2))
-    ...     return sw.Path(name=name, down=link, up=link)
-    >>> record = sw.simulate(
-    ...     paths=[path("starlink", 50, 60), path("lte", 20, 90)],
-    ...     connections=[sw.Connection(scheduler="blest", congestion="bbr",
-    ...                                workload=sw.Bulk(bytes=10_000_000))],
-    ... )
-    >>> record.totals["connections"][0]["goodput_mbps"] > 40
-    True
+>>> import skyweave as sw
+>>> def path(name, mbps, rtt_ms):
+...     link = sw.Link(capacity=sw.ConstantRate(mbps=mbps), delay=sw.ConstantDelay(ms=rtt_ms / 2))
+...     return sw.Path(name=name, down=link, up=link)
+>>> record = sw.simulate(
+...     paths=[path("starlink", 50, 60), path("lte", 20, 90)],
+...     connections=[sw.Connection(scheduler="blest", congestion="bbr",
+...                                workload=sw.Bulk(bytes=10_000_000))],
+... )
+>>> record.totals["connections"][0]["goodput_mbps"] > 40
+True
 """
 
 from skyweave.config import (
@@ -39,6 +39,7 @@ from skyweave.engine import simulate
 from skyweave.errors import ConfigError, DataError, ResultsError, SkyweaveError
 from skyweave.record import Record
 from skyweave.scheduling import ConnectionView, PathView, Scheduler, Wait
+from skyweave.traces import read_capacity, read_delay
 
 __all__ = [
     "Bernoulli",
@@ -72,5 +73,7 @@ __all__ = [
     "SkyweaveError",
     "UpWindow",
     "Wait",
+    "read_capacity",
+    "read_delay",
     "simulate",
 ]

@@ -26,14 +26,15 @@ end; ``unique_bytes`` came first on that path.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from skyweave import _skyweave
 from skyweave.config import Connection, Path, Run
-from skyweave.errors import ConfigError
+from skyweave.errors import ConfigError, unknown_name
 from skyweave.record import EVENT_SCHEMA, SAMPLE_SCHEMA, Record
 from skyweave.scheduling import Scheduler
 
@@ -89,8 +90,6 @@ def engine_json(run: Run) -> str:
 
 def check_names(run: Run) -> None:
     """Refuse schedulers and congestion controls that do not exist, with the closest that do."""
-    from skyweave.errors import unknown_name
-
     for connection in run.connections:
         if connection.scheduler not in _skyweave.schedulers():
             raise ConfigError(
@@ -102,8 +101,11 @@ def check_names(run: Run) -> None:
 
 
 def _frame(
-    columns: dict[str, np.ndarray | list[str]], names: list[str], schema: dict[str, pl.DataType]
+    columns: Mapping[str, npt.NDArray[np.float64] | list[str]],
+    names: list[str],
+    schema: dict[str, pl.DataType],
 ) -> pl.DataFrame:
-    columns["path"] = [names[place] for place in columns["path"]]
     frame = pl.DataFrame(columns, nan_to_null=True)
+    paths = pl.Series("path", [names[int(place)] for place in columns["path"]], pl.String())
+    frame = frame.with_columns(paths)
     return frame.select(pl.col(name).cast(kind) for name, kind in schema.items())

@@ -1,5 +1,6 @@
 """Traces survive being written and read again."""
 
+import math
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -58,12 +59,13 @@ def test_opportunities_carry_the_capacity_within_one_packet_at_every_ms(one):
         return
     times_ms = opportunities(one)
     assert np.all(np.diff(times_ms) >= 0)
-    ends = np.append(one.times_s[1:], one.duration_s)
+    ends = np.append(one.times_s[1:], math.ceil(one.duration_s * 1e3 - 1e-6) / 1e3)
     for moment_ms in {*np.round(ends * 1e3).astype(int).tolist(), 1, 777}:
         held = np.clip(np.minimum(ends, moment_ms / 1e3) - one.times_s, 0, None)
         due = float(np.sum(one.values * held)) * 1e6 / 8 / PACKET_BYTES
-        sent = int(np.sum(times_ms < moment_ms))
-        assert due - 1.001 <= sent <= due + 0.001
+        sent = int(np.sum(times_ms <= moment_ms))
+        # The last opportunity stands at the end of the span, whenever its packet was full.
+        assert due - 2.001 <= sent <= due + 1.001
 
 
 def test_mahimahi_file_reads_back_as_the_same_bins(tmp_path):
@@ -71,15 +73,16 @@ def test_mahimahi_file_reads_back_as_the_same_bins(tmp_path):
     path = tmp_path / "t.down"
     write_mahimahi(path, one)
     (back,) = load(path)
-    # whole packets fit the bins here, so that not one moves
-    assert back.paths["link"].downlink_mbps.values == pytest.approx(one.values, abs=0.1201)
+    # A packet is delivered in the millisecond after it is full: one hundredth of a bin late.
+    moved = 0.01 * one.values + 0.01 * np.roll(one.values, 1) + 0.1201
+    assert np.all(np.abs(back.paths["link"].downlink_mbps.values - one.values) <= moved)
     assert len(opportunities_ms(path)) == 100 + 200 + 50 + 1000 + 10 + 300
 
 
 def test_mahimahi_cannot_say_never(tmp_path):
-    with pytest.raises(DataError, match="never fills one packet"):
+    with pytest.raises(DataError, match="never carries 1500 bytes"):
         write_mahimahi(tmp_path / "t", Series(np.arange(3.0), np.zeros(3)))
-    with pytest.raises(DataError, match="rising times"):
+    with pytest.raises(DataError, match="sort the lines"):
         write_opportunities(tmp_path / "t", np.array([3, 2]))
 
 

@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from skyweave.data.importers.leoreplayer import DELAY_STEP_MS
-from skyweave.data.importers.mahimahi import PACKET_BYTES
+from skyweave import _skyweave
 from skyweave.data.importers.plain_csv import QUANTITIES, TIME
 from skyweave.data.metrics import on_grid
 from skyweave.drive import Drive, Series, Values
 from skyweave.errors import DataError
+from skyweave.traces import DELAY_SPACING_MS, refused
 
 
 def write_text(path: Path, text: str) -> None:
@@ -39,30 +39,22 @@ def write_bytes(path: Path, content: bytes) -> None:
 
 def write_opportunities(path: Path, times_ms: npt.NDArray[np.int64]) -> None:
     """Write delivery opportunities in ms as a mahimahi trace; they must never fall."""
-    if not len(times_ms) or times_ms[-1] <= 0 or np.any(np.diff(times_ms) < 0) or times_ms[0] < 0:
-        raise DataError(f"{path}: mahimahi needs rising times that end above 0; check the trace")
-    write_text(path, "\n".join(map(str, times_ms.tolist())) + "\n")
+    rising = np.asarray(times_ms, dtype=np.uint64)
+    write_text(path, refused(lambda: _skyweave.format_mahimahi(rising), str(path)))
 
 
 def opportunities(capacity_mbps: Series) -> npt.NDArray[np.int64]:
     """The mahimahi opportunities of a capacity series: one each time 1,500 bytes are full.
 
-    In any whole number of ms from the start they carry the integral of the capacity, rounded down
-    to packets. Not logged counts as 0. What no mahimahi trace can say is lost: a last stretch
-    without capacity, since the last opportunity is also the trace's length.
+    They carry the integral of the capacity to within a packet at any time; not logged counts as 0.
+    A mahimahi trace loops at its last opportunity, so that one stands at the series' end.
     """
-    ends_ms = np.append(capacity_mbps.times_s[1:], capacity_mbps.duration_s) * 1e3
-    edges_ms = np.append(capacity_mbps.times_s * 1e3, ends_ms[-1])
-    rate = np.nan_to_num(capacity_mbps.values) * 1e3 / (8 * PACKET_BYTES)
-    packets = np.concatenate([[0.0], np.cumsum(rate * np.diff(edges_ms))])
-    whole = np.arange(1, int(packets[-1] + 1e-6) + 1, dtype=float)
-    up = np.flatnonzero(np.diff(packets) > 0)
-    if not len(up) or not len(whole):
-        raise DataError("the capacity never fills one packet; mahimahi cannot express that")
-    piece = up[np.clip(np.searchsorted(packets[up + 1], whole - 1e-9), 0, len(up) - 1)]
-    into_ms = (whole - packets[piece]) / rate[piece]
-    times_ms = np.ceil(edges_ms[piece] + into_ms - 1e-6).astype(np.int64) - 1
-    return np.asarray(np.maximum.accumulate(np.maximum(times_ms, 0)), dtype=np.int64)
+    mbps = np.nan_to_num(capacity_mbps.values)
+    span_s = math.ceil(capacity_mbps.duration_s * 1e3 - 1e-6) / 1e3  # whole milliseconds
+    times_ms = refused(
+        lambda: _skyweave.rates_to_opportunities(capacity_mbps.times_s, mbps, span_s), "capacity"
+    )
+    return times_ms.astype(np.int64)
 
 
 def write_mahimahi(path: Path, capacity_mbps: Series) -> None:
@@ -82,11 +74,14 @@ def write_one_way_delay(path: Path, rtt_ms: Series) -> None:
 
     Sampled by holding; :class:`DataError` if a value was not logged, for the format cannot say so.
     """
-    count = max(1, round(rtt_ms.duration_s * 1e3 / DELAY_STEP_MS))
-    values = on_grid(rtt_ms, DELAY_STEP_MS / 1e3, count) / 2
+    step_s = DELAY_SPACING_MS / 1e3
+    count = max(1, round(rtt_ms.duration_s / step_s))
+    values: Values = on_grid(rtt_ms, step_s, count) / 2
     if np.isnan(values).any():
         raise DataError(f"{path}: the round trip has unlogged stretches; fill or cut them first")
-    write_text(path, "\n".join(_short(v) for v in values.tolist()) + "\n")
+    times_s = np.arange(count, dtype=np.float64) * step_s
+    text = _skyweave.format_one_way_delays(times_s, values, DELAY_SPACING_MS)
+    write_text(path, text)
 
 
 def write_drive(path: Path, drive: Drive) -> None:

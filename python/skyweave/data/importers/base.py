@@ -1,34 +1,26 @@
-"""Reading text tables so that every complaint names the file and the line.
+"""Tables of text so that every complaint names the file and the line.
 
-Importers get their bytes, columns and numbers from here and raise :class:`DataError` through
-:func:`bad`, so that all of them refuse the same things in the same words.
+Importers get their columns and numbers from here and raise :class:`DataError` through :func:`bad`,
+so that all of them refuse the same things in the same words.
 """
 
 from __future__ import annotations
 
 import csv
 import difflib
-import gzip
 import io
 import math
-import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 
 import numpy as np
 
 from skyweave.drive import Values
 from skyweave.errors import DataError
+from skyweave.textfile import Text, as_text, bad, read_bytes, read_text, unpack
 
-GZIP_MAGIC = b"\x1f\x8b"
-LFS_HEAD = "version https://git-lfs.github.com"
-
-
-def bad(source: str, line: int, what: str, remedy: str) -> DataError:
-    """The one sentence of a data error: ``FILE:LINE: what; what to do``."""
-    return DataError(f"{source}:{line}: {what}; {remedy}")
+__all__ = ["Text", "as_text", "bad", "read_bytes", "read_text", "unpack"]
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
@@ -36,65 +28,6 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     names = sorted(known)
     close = difflib.get_close_matches(word, names, n=1, cutoff=0.5)
     return f"did you mean '{close[0]}'?" if close else f"known: {', '.join(names) or 'none'}"
-
-
-@dataclass(frozen=True)
-class Text:
-    """The text of one file, with the name that error messages give it."""
-
-    name: str
-    body: str
-
-    def bad(self, line: int, what: str, remedy: str) -> DataError:
-        """A :class:`DataError` about one line of this file (lines count from 1)."""
-        return bad(self.name, line, what, remedy)
-
-
-def read_bytes(path: Path) -> bytes:
-    """The bytes of a file, decompressed if it is gzip.
-
-    Raises :class:`DataError` if the file is missing, unreadable, empty or a damaged gzip.
-    """
-    try:
-        raw = path.read_bytes()
-    except FileNotFoundError:
-        raise DataError(f"{path}: no such file; check the path") from None
-    except IsADirectoryError:
-        raise DataError(f"{path}: is a folder where a file was expected; name a file") from None
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read ({error.strerror}); check its rights") from None
-    return unpack(str(path), raw)
-
-
-def unpack(name: str, raw: bytes) -> bytes:
-    """``raw`` decompressed if it is gzip; :class:`DataError` if it is empty or damaged."""
-    if raw.startswith(GZIP_MAGIC):
-        try:
-            raw = gzip.decompress(raw)
-        except (EOFError, zlib.error, gzip.BadGzipFile):
-            raise bad(name, 1, "the gzip data end early or are damaged", "copy it again") from None
-    if not raw.strip():
-        raise bad(name, 1, "the file is empty", "copy or download it again")
-    return raw
-
-
-def as_text(name: str, raw: bytes) -> Text:
-    """Decode UTF-8; :class:`DataError` for other encodings and for Git LFS pointers."""
-    try:
-        body = raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = raw[: error.start].count(b"\n") + 1
-        raise bad(
-            name, line, "this is not UTF-8 text", "give a text file or a .gz of one"
-        ) from None
-    if body.startswith(LFS_HEAD):
-        raise bad(name, 1, "this is a Git LFS pointer, not the data", "run 'git lfs pull' there")
-    return Text(name, body)
-
-
-def read_text(path: Path) -> Text:
-    """The text of a plain or gzip file; raises :class:`DataError` as :func:`read_bytes` does."""
-    return as_text(str(path), read_bytes(path))
 
 
 @dataclass(frozen=True)
@@ -213,18 +146,3 @@ def require_increasing(table: Table, column: str, times_s: Values) -> None:
 def seconds_since(first: datetime, stamps: list[datetime]) -> Values:
     """Seconds from ``first`` to each stamp."""
     return np.array([(stamp - first).total_seconds() for stamp in stamps])
-
-
-def parse_lines(text: Text, *, whole: bool) -> Values:
-    """One non-negative number a line (``whole``: integers only), as in emulator traces."""
-    rows = text.body.splitlines()
-    values = np.empty(len(rows))
-    for index, row in enumerate(rows):
-        try:
-            values[index] = parse_number(row, False, 0.0, math.inf)
-            if whole and values[index] != int(values[index]):
-                raise ValueError(f"'{row.strip()}' is not a whole number")
-        except ValueError as error:
-            remedy = "one number a line and nothing else" if row.strip() else "remove empty lines"
-            raise text.bad(index + 1, str(error), remedy) from None
-    return values

@@ -9,14 +9,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
-
-from skyweave.data.importers.base import parse_lines, read_text
+from skyweave import traces
+from skyweave.data.importers.base import read_text
 from skyweave.data.importers.mahimahi import BIN_MS, capacity_mbps, opportunities_ms
 from skyweave.drive import Drive, PathTrace, Series
 from skyweave.errors import DataError
-
-DELAY_STEP_MS = 10
 
 
 def sniff(path: Path, _head: str) -> bool:
@@ -28,8 +25,7 @@ def sniff(path: Path, _head: str) -> bool:
 
 def one_way_delay_ms(path: Path) -> Series:
     """The one-way delay in ms, one value per 10 ms."""
-    values = parse_lines(read_text(path), whole=False)
-    return Series(np.arange(len(values), dtype=float) * (DELAY_STEP_MS / 1e3), values)
+    return Series(*traces.one_way_delays(read_text(path)))
 
 
 def load(path: Path, bin_ms: int = BIN_MS) -> list[Drive]:

@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from skyweave.data.importers.base import Text, parse_lines, read_text
+from skyweave import traces
+from skyweave.data.importers.base import read_text
 from skyweave.drive import Drive, PathTrace, Series
 
 PACKET_BYTES = 1500
@@ -29,19 +30,7 @@ def opportunities_ms(path: Path) -> npt.NDArray[np.int64]:
 
     Raises :class:`DataError` for lines that are not whole numbers or that step back in time.
     """
-    return parse_opportunities(read_text(path))
-
-
-def parse_opportunities(text: Text) -> npt.NDArray[np.int64]:
-    """The opportunities in a trace's text; see :func:`opportunities_ms`."""
-    times_ms = parse_lines(text, whole=True).astype(np.int64)
-    steps = np.diff(times_ms)
-    if len(steps) and steps.min() < 0:
-        line = int(np.argmax(steps < 0)) + 2
-        raise text.bad(line, "this time is earlier than the one before", "sort the lines")
-    if times_ms[-1] == 0:
-        raise text.bad(len(times_ms), "the trace has no length", "its last line must be above 0")
-    return times_ms
+    return traces.opportunities(read_text(path)).astype(np.int64)
 
 
 def capacity_mbps(times_ms: npt.NDArray[np.int64], bin_ms: int = BIN_MS) -> Series:
