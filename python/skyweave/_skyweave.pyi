@@ -1,9 +1,10 @@
 from collections.abc import Mapping
-from typing import Literal
+from typing import Literal, final
 
 import numpy as np
 import numpy.typing as npt
 
+@final
 class RawRecord:
     @property
     def path_names(self) -> list[str]: ...
@@ -12,6 +13,7 @@ class RawRecord:
     def samples(self) -> dict[str, npt.NDArray[np.float64] | list[str]]: ...
     def events(self) -> dict[str, npt.NDArray[np.float64] | list[str]]: ...
 
+@final
 class PathView:
     @property
     def id(self) -> int: ...
@@ -50,6 +52,7 @@ class PathView:
     @property
     def loss_ratio(self) -> float: ...
 
+@final
 class ConnectionView:
     @property
     def now_s(self) -> float: ...
