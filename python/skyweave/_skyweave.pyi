@@ -4,6 +4,23 @@ from typing import Literal, final
 import numpy as np
 import numpy.typing as npt
 
+__all__ = [
+    "RawRecord",
+    "format_mahimahi",
+    "format_one_way_delays",
+    "format_time_series",
+    "parse_mahimahi",
+    "parse_one_way_delays",
+    "parse_time_series",
+    "rates_to_opportunities",
+    "ConnectionView",
+    "PathView",
+    "build_info",
+    "congestion_controls",
+    "schedulers",
+    "simulate",
+]
+
 @final
 class RawRecord:
     @property

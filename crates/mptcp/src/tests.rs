@@ -1,1 +1,150 @@
+//! The parts below an endpoint; whole connections are tested over links, in `crates/sim`.
 
+use crate::Payload;
+use crate::meta::{ReceiveBuffer, SendBuffer};
+use crate::subflow::SubflowReceiver;
+use proptest::prelude::*;
+use scheduler::PathSet;
+use std::collections::BTreeSet;
+use units::{Duration, Instant, PathId};
+
+const MSS: u64 = 1428;
+
+fn at(millis: u64) -> Instant {
+    Instant::from_millis(millis)
+}
+
+fn filled(limit_bytes: u64, segments: u64) -> SendBuffer {
+    let mut send = SendBuffer::new(limit_bytes, MSS);
+    send.on_data_ack(0, 1 << 40);
+    send.offer(segments * MSS);
+    while let Some((_, bytes)) = send.next_new() {
+        send.push_sent(bytes, PathSet::EMPTY.with(PathId(0)));
+    }
+    send
+}
+
+#[test]
+fn the_send_buffer_bounds_what_lacks_its_data_ack() {
+    let mut send = filled(10 * MSS, 100);
+    assert_eq!(send.unsent_bytes(), 0);
+    assert!(send.is_full());
+    assert!(send.on_data_ack(3 * MSS, 1 << 40));
+    assert_eq!(send.unsent_bytes(), 3 * MSS);
+    assert!(!send.on_data_ack(2 * MSS, 1 << 40), "an old DATA_ACK changes nothing");
+    assert_eq!(send.una(), 3 * MSS);
+}
+
+#[test]
+fn a_short_segment_leaves_only_at_the_end_or_when_nothing_is_outstanding() {
+    let mut send = SendBuffer::new(MSS + 100, MSS);
+    send.offer(10 * MSS);
+    assert_eq!(send.next_new(), Some((0, MSS)));
+    send.push_sent(MSS, PathSet::EMPTY);
+    assert_eq!(send.next_new(), None, "the send buffer cut it short: wait");
+    let mut end = SendBuffer::new(1 << 30, MSS);
+    end.offer(MSS + 5);
+    end.push_sent(MSS, PathSet::EMPTY);
+    assert_eq!(end.next_new(), Some((MSS, 5)));
+}
+
+#[test]
+fn reinjections_go_in_the_order_of_the_stream_and_end_with_the_data_ack() {
+    let mut send = filled(1 << 30, 5);
+    assert!(send.reinject(3 * MSS) && send.reinject(MSS));
+    assert!(!send.reinject(MSS), "queued once");
+    assert!(!send.reinject(17), "no segment begins there");
+    assert_eq!(send.next_reinjection().unwrap().dsn, MSS);
+    send.on_data_ack(2 * MSS, 1 << 40);
+    assert_eq!(send.next_reinjection().unwrap().dsn, 3 * MSS);
+    send.on_reinjected(3 * MSS);
+    assert!(send.next_reinjection().is_none());
+    assert_eq!(send.reinject_all(), 3);
+}
+
+#[test]
+fn a_closed_path_counts_as_untried_afterwards() {
+    let mut send = filled(1 << 30, 2);
+    assert!(send.head().unwrap().carried_by.contains(PathId(0)));
+    send.forget_path(PathId(0));
+    assert!(!send.head().unwrap().carried_by.contains(PathId(0)));
+}
+
+#[test]
+fn out_of_order_data_close_the_window_and_its_edge_never_goes_back() {
+    let mut receive = ReceiveBuffer::new(10_000, false);
+    assert_eq!(receive.advertise(0), 10_000);
+    assert_eq!(receive.insert(2000, 3000), 3000);
+    assert_eq!(receive.advertise(0), 10_000, "promised is promised");
+    assert_eq!(receive.insert(0, 1000), 1000);
+    // Next is 1000 and 3000 bytes wait: 1000 + 7000 is less than what was promised.
+    assert_eq!(receive.advertise(0), 10_000);
+    assert_eq!(receive.insert(1000, 1000), 1000);
+    assert_eq!((receive.next(), receive.waiting_bytes()), (5000, 0));
+    assert_eq!(receive.advertise(0), 15_000);
+    assert_eq!(receive.insert(4000, 2000), 1000, "half of it is known");
+    assert_eq!(receive.duplicate_bytes(), 1000);
+}
+
+#[test]
+fn autotuning_doubles_what_was_read_in_a_round_trip_up_to_the_limit() {
+    let mut receive = ReceiveBuffer::new(100_000, true);
+    receive.insert(0, 90_000);
+    receive.autotune(at(100), Duration::from_millis(100), MSS);
+    assert_eq!(receive.advertise(0), 90_000 + 180_000 + 16 * MSS);
+    receive.insert(90_000, 50_000_000);
+    receive.autotune(at(200), Duration::from_millis(100), MSS);
+    assert_eq!(receive.advertise(0), 50_090_000 + 6_291_456);
+}
+
+fn payload(seq: u64) -> Payload {
+    Payload { seq, dsn: seq * MSS, bytes: MSS }
+}
+
+#[test]
+fn sack_blocks_name_the_latest_change_first() {
+    let mut receiver = SubflowReceiver::default();
+    for seq in [2, 5, 6, 9] {
+        receiver.on_payload(at(seq), payload(seq), at(0), |_| panic!("nothing is in order"));
+    }
+    let blocks: Vec<_> = receiver.sacks(3).iter().collect();
+    assert_eq!(blocks, [(9, 10), (5, 7), (2, 3)]);
+    assert_eq!(receiver.sacks(1).len(), 1);
+    receiver.on_payload(at(10), payload(3), at(0), |_| ());
+    assert_eq!(receiver.sacks(3).iter().next(), Some((2, 4)), "it grew last");
+}
+
+#[test]
+fn a_repeated_segment_is_reported_once_and_delivered_never_again() {
+    let mut receiver = SubflowReceiver::default();
+    let mut delivered = 0;
+    receiver.on_payload(at(1), payload(0), at(0), |_| delivered += 1);
+    assert_eq!(receiver.on_ack_sent(), (false, at(0)));
+    receiver.on_payload(at(2), payload(0), at(1), |_| delivered += 1);
+    assert!(receiver.acks.is_due());
+    assert_eq!(receiver.on_ack_sent(), (true, at(0)));
+    assert_eq!((delivered, receiver.on_ack_sent().0), (1, false));
+}
+
+proptest! {
+    /// Any order, any repetition: each segment is handed up once and in order of the subflow; the
+    /// connection above counts each byte once.
+    #[test]
+    fn each_byte_is_delivered_exactly_once(order in prop::collection::vec(0_u64..30, 1..200)) {
+        let mut receiver = SubflowReceiver::default();
+        let mut receive = ReceiveBuffer::new(1 << 30, false);
+        let (mut next, mut fresh) = (0, 0);
+        for seq in &order {
+            receiver.on_payload(at(1), payload(*seq), at(0), |piece| {
+                assert_eq!(piece.seq, next);
+                next += 1;
+                fresh += receive.insert(piece.dsn, piece.bytes);
+            });
+        }
+        let seen: BTreeSet<_> = order.iter().copied().collect();
+        let in_order = (0..).take_while(|seq| seen.contains(seq)).count() as u64;
+        prop_assert_eq!((next, receiver.next()), (in_order, in_order));
+        prop_assert_eq!((fresh, receive.next()), (in_order * MSS, in_order * MSS));
+        prop_assert_eq!(receiver.waiting_bytes(), (seen.len() as u64 - in_order) * MSS);
+    }
+}
