@@ -5,7 +5,11 @@ import numpy as np
 import numpy.typing as npt
 
 __all__ = [
+    "ConnectionView",
+    "PathView",
     "RawRecord",
+    "build_info",
+    "congestion_controls",
     "format_mahimahi",
     "format_one_way_delays",
     "format_time_series",
@@ -13,10 +17,6 @@ __all__ = [
     "parse_one_way_delays",
     "parse_time_series",
     "rates_to_opportunities",
-    "ConnectionView",
-    "PathView",
-    "build_info",
-    "congestion_controls",
     "schedulers",
     "simulate",
 ]
