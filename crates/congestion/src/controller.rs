@@ -98,6 +98,9 @@ pub trait Controller: Send + std::fmt::Debug {
         true
     }
 
+    /// The handshake took `rtt`: known before the first packet leaves.
+    fn on_handshake(&mut self, _rtt: Duration) {}
+
     /// `bytes` were sent; `in_flight_bytes` includes them. `was_idle`: nothing was in flight
     /// before.
     fn on_sent(&mut self, _now: Instant, _bytes: u64, _in_flight_bytes: u64, _was_idle: bool) {}

@@ -28,7 +28,7 @@ use probe_rtt::ProbeRtt;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use startup::FullPipe;
-use units::{Bitrate, Instant};
+use units::{Bitrate, Duration, Instant};
 
 /// Packets that keep the pipe busy with an ACK for every other one (tcp_bbr.c
 /// `bbr_cwnd_min_target`).
@@ -228,6 +228,10 @@ impl Controller for Bbr {
             Mode::ProbeRtt => self.check_probe_rtt_done(now),
             Mode::Startup | Mode::Drain => {}
         }
+    }
+
+    fn on_handshake(&mut self, rtt: Duration) {
+        self.pacing.on_srtt(self.window_bytes, rtt);
     }
 
     /// tcp_bbr.c `bbr_main`: the model, then the rate and the window that follow from it.

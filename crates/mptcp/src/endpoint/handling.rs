@@ -95,6 +95,7 @@ impl Endpoint {
         {
             subflow.tx.rtt.on_min_sample(rtt);
             subflow.tx.rtt.on_sample(rtt, 0, 0);
+            subflow.tx.cc.on_handshake(rtt);
         }
     }
 
