@@ -13,9 +13,10 @@ const STALE_LOSS_COUNT: u32 = 4;
 const IDLE_PERIOD: Duration = Duration::from_millis(200);
 
 impl Endpoint {
-    /// The longest time that a subflow's own timer still has to run.
+    /// The longest time that a subflow's own timer still has to run; those that were silent at the
+    /// last check do not count, so a backed-off timer of a dead path delays nothing.
     pub(super) fn meta_period_upstream(&self, now: Instant) -> Duration {
-        let alive = self.established().filter(|s| !self.paths[s.path.index()].failed);
+        let alive = self.established().filter(|s| self.paths[s.path.index()].silent_periods == 0);
         let running = alive.map(|s| s.tx.rto_at()).filter(|at| *at != Instant::FAR_FUTURE);
         let longest = running.map(|at| at - now).max().unwrap_or(Duration::ZERO);
         if longest.is_zero() { IDLE_PERIOD } else { longest }
@@ -50,11 +51,13 @@ impl Endpoint {
                 continue;
             }
             let state = &mut self.paths[index];
-            if state.silent_periods == 0 || state.heard_at_check != state.last_heard {
+            if state.silent_periods == 0 {
                 state.silent_periods = 1;
                 state.heard_at_check = state.last_heard;
-            } else {
+            } else if state.heard_at_check == state.last_heard {
                 state.silent_periods += 1;
+            } else {
+                state.silent_periods = 0;
             }
             if state.silent_periods > STALE_LOSS_COUNT && !state.failed && self.has_better(index) {
                 self.mark_stale(now, PathId(index as u8));
