@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import singledispatch
 from typing import Any
@@ -165,31 +165,22 @@ def _ratio(criterion: RatioBand, panel: Panel) -> _Finding:
 
 @_find.register
 def _bound(criterion: Bound, panel: Panel) -> _Finding:
-    limit, unit, note, scale = criterion.limit, "", "", _unscaled
+    limit, unit, note = criterion.limit, "", ""
     ceiling, share = criterion.capacity_at_most_mbps, criterion.otherwise_share_of_sum
     if ceiling is not None and share is not None:
         top = max(float(np.max(c)) for cell in criterion.cells for c in panel.samples("sum", cell))
         if top > ceiling:
-            limit, unit, scale = share, " of the mean Sum", _share_of_sum
+            limit, unit = share, " of the mean Sum"
             note = f"Our Sum reaches {top:.0f} Mbit/s (> {ceiling:g}), so the share of Sum is used."
-    found = {
-        cell: scale(panel.estimate(criterion.quantity, cell, criterion.statistic), panel, cell)
-        for cell in criterion.cells
-    }
+    found = {c: panel.estimate(criterion.quantity, c, criterion.statistic) for c in criterion.cells}
+    if unit:
+        found = {c: e.over(panel.estimate("sum", c, "mean")) for c, e in found.items()}
     graded = {c: grades.grade_bound(e, criterion.relation, limit) for c, e in found.items()}
     percent = criterion.statistic == "zero_share" or unit != ""
     band = f"{criterion.relation} {_amount(limit, percent)}{unit}"
     ours = ", ".join(f"{name} {with_interval(value, percent)}" for name, value in found.items())
     grade = grades.worst(graded.values())
     return _Finding(grade, ours, criterion.published or band, band, found, note)
-
-
-def _unscaled(estimate: Estimate, _panel: Panel, _cell: str) -> Estimate:
-    return estimate
-
-
-def _share_of_sum(estimate: Estimate, panel: Panel, cell: str) -> Estimate:
-    return estimate.over(panel.estimate("sum", cell, "mean"))
 
 
 @_find.register
@@ -213,15 +204,15 @@ def _correlation(criterion: RankCorrelation, panel: Panel) -> _Finding:
     right = [means[cell.split("+")[1]] for cell in pairs]
     amounts = [panel.estimate(criterion.quantity, cell, criterion.statistic) for cell in pairs]
 
-    def rank(read: Callable[[Estimate], Any]) -> float:
-        a, b = (np.maximum([float(read(e)) for e in side], 1e-6) for side in (left, right))
-        y = np.array([float(read(e)) for e in amounts])
-        return metrics.spearman(np.abs(np.log(a / b)), y)
+    def rank(draw: int | None) -> float:
+        a, b, y = (
+            np.array([e.value if draw is None else e.draws[draw] for e in side])
+            for side in (left, right, amounts)
+        )
+        return metrics.spearman(np.abs(np.log(np.maximum(a, 1e-6) / np.maximum(b, 1e-6))), y)
 
-    draws = range(len(panel.draws.counts))
-    found = Estimate(
-        rank(lambda e: e.value), np.array([rank(lambda e, i=i: e.draws[i]) for i in draws])
-    )
+    draws = [rank(draw) for draw in range(len(panel.draws.counts))]
+    found = Estimate(rank(None), np.array(draws))
     name = f"Spearman over {len(pairs)} pairs"
     grade = grades.grade_order(found, ">")
     return _Finding(

@@ -15,7 +15,7 @@ from skyweave.errors import ResultsError
 from skyweave.record import Record
 from skyweave.report import metrics
 from skyweave.report.metrics import Values
-from skyweave.report.spec import Selection
+from skyweave.report.spec import Direction, Selection
 from skyweave.report.stats import Draws, Estimate
 from skyweave.study.store import Store
 
@@ -143,10 +143,11 @@ class Results:
         """The groups of drives that have runs, in the order of the plan."""
         return list(dict.fromkeys(labels["drives"] for _, labels in self.runs))
 
-    def directions(self, drives: str) -> list[str]:
+    def directions(self, drives: str) -> list[Direction]:
         """The directions that were run on a group of drives."""
         found = {labels["direction"] for _, labels in self.runs if labels["drives"] == drives}
-        return [direction for direction in ("down", "up") if direction in found]
+        ways: tuple[Direction, ...] = ("down", "up")
+        return [direction for direction in ways if direction in found]
 
     def panel(self, chosen: Selection) -> Panel:
         """Return the panel of a selection; its runs must have one combination of settings."""

@@ -52,7 +52,7 @@ DARK = {
     "mark": "#ff7a70",
 }
 
-_RC: dict[str, Any] = {
+_RC: Any = {
     "font.family": "DejaVu Sans",
     "font.size": 9,
     "svg.fonttype": "none",

@@ -89,6 +89,7 @@ def _measured(
     drives = [
         _renamed(drive, source.rename) for file in files for drive in load(file, source.format)
     ]
+    drives = [drive for drive in drives if set(source.require) <= set(drive.paths)]
     segments = [piece for drive in drives for piece in _cut(drive, source.segment_s)]
     alive = [piece for piece in segments if _zero_share(piece, used) <= source.max_zero_share]
     notes = []
@@ -102,7 +103,7 @@ def _measured(
     if not chosen:
         raise DataError(
             f"drives '{source.name}': no segment of '{source.data}' is left; "
-            "shorten segment_s or raise max_zero_share"
+            "shorten segment_s, raise max_zero_share or require fewer paths"
         )
     return [DriveRun(source.name, drive, s) for drive in chosen for s in source.seed_list], notes
 

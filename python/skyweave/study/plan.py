@@ -44,6 +44,7 @@ class DriveSource(StudyModel):
     segment_s: Positive | None = None
     max_segments: Count | None = None
     max_zero_share: Ratio = 1.0
+    require: tuple[str, ...] = ()
     rename: dict[str, str] = Field(default_factory=dict)
     seeds: Count | tuple[Annotated[int, Field(ge=0)], ...] = 1
     first_seed: Annotated[int, Field(ge=0)] = 1
@@ -75,7 +76,7 @@ class DriveSource(StudyModel):
             raise complaint("preset", f"unknown preset '{preset}': {suggest(preset, PRESETS)}")
         if self.duration_s is None:
             raise complaint("preset", "a preset needs duration_s: how long each drive lasts")
-        for key in ("format", "segment_s", "max_segments", "rename"):
+        for key in ("format", "segment_s", "max_segments", "require", "rename"):
             if getattr(self, key):
                 raise complaint(key, f"{key} belongs to data; a preset has no files")
 

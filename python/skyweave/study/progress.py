@@ -18,7 +18,6 @@ from rich.progress import (
 )
 from rich.text import Text
 
-
 Report = Callable[[float], None]
 """Told about each finished run: how many packets it was expected to carry."""
 
