@@ -115,8 +115,8 @@ def _say(rendered: Rendered) -> None:
     for panel in rendered.panels:
         title = f"{rendered.namer.drives(panel.drives)}, {panel.direction}link"
         table = Table(title=title, title_justify="left", title_style="bold", box=None)
-        table.add_column("network")
-        for column in ("median Mbit/s", "slow quarter below", "without data", "against best alone"):
+        table.add_column("network", no_wrap=True)
+        for column in ("median Mbit/s", "25th pct.", "without data", "vs best alone"):
             table.add_column(column, justify="right")
         for cell in panel.goodput:
             table.add_row(*_row(panel, rendered.namer, cell), style="" if "+" in cell else "dim")

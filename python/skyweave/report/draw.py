@@ -243,8 +243,9 @@ def timeline(canvas: Canvas) -> Figure:
             color=canvas.colours.get(name, LIGHT["other1"]), label=f"{name} link",
         )  # fmt: skip
         floor = layer
+    edges = np.append(times, times[-1] + panel.bin_s)
     axes.step(
-        times, panel.goodput[cell][number], where="post", color=LIGHT["bonded"], linewidth=1.8,
+        edges, np.append(panel.goodput[cell][number], panel.goodput[cell][number][-1]), where="post", color=LIGHT["bonded"], linewidth=1.8,
         label=f"{cell} bonded",
     )  # fmt: skip
     axes.set_xlim(0, float(times[-1]) + panel.bin_s)

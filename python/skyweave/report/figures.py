@@ -12,7 +12,7 @@ from skyweave.report.draw import KINDS, Canvas
 from skyweave.report.panel import Panel, Results, settings_of
 from skyweave.report.panel import matches as chosen_by
 from skyweave.report.spec import FigureSpec, Published, Selection
-from skyweave.report.style import drawing, inline_svg, palette, png_bytes, svg_text
+from skyweave.report.style import LIGHT, drawing, inline_svg, png_bytes, roles, svg_text
 from skyweave.report.words import Namer, seeds_text
 
 FOLDER = "figures"
@@ -63,7 +63,8 @@ def standard_figures(results: Results, selections: list[Selection]) -> list[Figu
 def draw_all(results: Results, specs: list[FigureSpec], published: Published) -> list[Drawn]:
     """Draw each figure whose drives were run and write it as SVG and PNG."""
     plan = results.frozen["plan"]
-    colours = palette({name: spec["kind"] for name, spec in plan["paths"].items()})
+    by_path = roles({name: spec["kind"] for name, spec in plan["paths"].items()})
+    colours = {name: LIGHT[role] for name, role in by_path.items()}
     folder = results.store.out / FOLDER
     drawn = []
     for spec in specs:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from skyweave.report.criteria import Outcome
 from skyweave.report.figures import Drawn
@@ -22,6 +23,9 @@ GRADE_CLASS = {
     "not reproduced": "bad",
     "not tested": "none",
 }
+
+
+_NUMBERS = re.compile(r"([\d.]+ (?:Mbit/s|% more|% less|times|%))")
 
 
 @dataclass(frozen=True)
@@ -43,9 +47,14 @@ def render(content: Content) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(mbps=mbps, percent=percent)
+    environment.filters.update(mbps=mbps, percent=percent, emphasised=_emphasised)
     page = environment.get_template("report.html.j2").render(**_context(content))
     return page if page.endswith("\n") else page + "\n"
+
+
+def _emphasised(sentence: str) -> Markup:
+    """Return a sentence with its rates, factors and shares in bold."""
+    return Markup(_NUMBERS.sub(r"<b>\1</b>", str(escape(sentence))))
 
 
 def _context(content: Content) -> dict[str, Any]:
@@ -102,6 +111,8 @@ def _row(panel: Panel, namer: Namer, cell: str) -> dict[str, Any]:
         gain = median.value / best if best > 0 else None
     return {
         "label": namer.cell(cell),
+        "code": cell if "+" not in cell and namer.cell(cell) != cell else "",
+        "role": "bonded" if "+" in cell else namer.role(cell),
         "bonded": "+" in cell,
         "median": median.value,
         "interval": (median.low, median.high) if median.low == median.low else None,

@@ -93,13 +93,13 @@ def drawing(salt: str) -> Iterator[None]:
         yield
 
 
-def palette(kinds: dict[str, str]) -> dict[str, str]:
-    """Return a colour for each path: by what it is, and by its place among its kind."""
+def roles(kinds: dict[str, str]) -> dict[str, str]:
+    """Return the colour role of each path: by what it is, and by its place among its kind."""
     counts: dict[str, int] = {}
     chosen = {}
     for name, kind in kinds.items():
         number = counts[kind] = counts.get(kind, 0) + 1
-        chosen[name] = LIGHT[_role(kind, number)]
+        chosen[name] = _role(kind, number)
     return chosen
 
 

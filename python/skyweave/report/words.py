@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from skyweave.report.panel import Panel
+from skyweave.report.style import roles
 
 
 def seeds_text(seeds: Sequence[int]) -> str:
@@ -54,6 +55,10 @@ class Namer:
     def path(self, name: str) -> str:
         """Return a path's label, e.g. Starlink."""
         return str(self.plan["paths"].get(name, {}).get("label") or name)
+
+    def role(self, name: str) -> str:
+        """Return the colour role of a path."""
+        return roles({key: str(spec["kind"]) for key, spec in self.plan["paths"].items()})[name]
 
     def cell(self, cell: str) -> str:
         """Return a path set's label, e.g. Starlink + AT&T."""

@@ -70,7 +70,7 @@ class Store:
             )
         for draft in self.records.glob(".*.draft-*"):
             shutil.rmtree(draft, ignore_errors=True)
-        write_whole(self.out / PLAN_FILE, json.dumps(frozen, indent=1, sort_keys=True) + "\n")
+        write_whole(self.out / PLAN_FILE, json.dumps(frozen, indent=1) + "\n")
 
     def plan(self) -> dict[str, Any]:
         """Return the frozen plan; raise :class:`ResultsError` when there is none to read."""
