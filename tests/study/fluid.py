@@ -95,8 +95,62 @@ def load(path: Any, _format: str | None = None) -> list[Drive]:
             name=path.stem,
             origin=f"file {path.name}",
             paths={
-                "mob": PathTrace(downlink_mbps=Series(times, np.full(65, 80.0))),
+                "mob": PathTrace(downlink_mbps=Series(times, 80.0 + times)),
                 "VZ": PathTrace(downlink_mbps=Series(times, rates)),
             },
         )
     ]
+
+
+SMALL = """
+[study]
+name = "small"
+title = "A small study"
+
+[[drives]]
+name = "alaska"
+preset = "alaska"
+seeds = 2
+duration_s = 10
+
+[paths.SL]
+kind = "satellite"
+rtt_ms = 40
+
+[paths.VZ]
+kind = "cellular"
+rtt_ms = "trace"
+
+[settings]
+congestion = "bbr"
+allow_dead_paths = true
+
+[[compare]]
+paths = ["singles", "pairs"]
+"""
+"""Two drives, two paths, one pair: six runs."""
+
+
+def options(out: Any, **changed: Any) -> Any:
+    """Options that run a study on the fluid engine, quietly."""
+    import io
+
+    from rich.console import Console
+
+    from skyweave.study.drives import Makers
+    from skyweave.study.session import Options
+
+    usual = {
+        "engine": fluid,
+        "makers": Makers(synthesise, load),
+        "code_version": "test",
+        "console": Console(file=io.StringIO()),
+        "jobs": 1,
+    }
+    return Options(out=out, **(usual | changed))
+
+
+def tree(folder: Any) -> dict[str, bytes]:
+    """Every file below a folder with its bytes."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files}

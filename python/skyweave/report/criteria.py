@@ -88,8 +88,8 @@ def _graded(criterion: Criterion, results: Results) -> Outcome:
         **_shared(criterion),
         grade=finding.grade,
         ours=finding.ours,
-        published=finding.published,
-        band=finding.band,
+        published=_typeset(finding.published),
+        band=_typeset(finding.band),
         drives=len(panel.names),
         samples=panel.samples_each,
         seeds=seeds_text(panel.seeds),
@@ -105,7 +105,7 @@ def _absent(criterion: Criterion, absent: list[str]) -> Outcome:
         **_shared(criterion),
         grade=NOT_TESTED,
         ours="\N{EN DASH}",
-        published=str(getattr(criterion, "published", "")),
+        published=_typeset(str(getattr(criterion, "published", ""))),
         band="",
         drives=0,
         samples=0,
@@ -113,6 +113,14 @@ def _absent(criterion: Criterion, absent: list[str]) -> Outcome:
         data="none",
         note=f"{criterion.note} {note}".strip(),
     )
+
+
+def _typeset(text: str) -> str:
+    """Return a relation as it is printed."""
+    signs = {">=": "\N{GREATER-THAN OR EQUAL TO}", "<=": "\N{LESS-THAN OR EQUAL TO}"}
+    for plain, sign in signs.items():
+        text = text.replace(plain, sign)
+    return text
 
 
 def _shared(criterion: Criterion) -> dict[str, Any]:
@@ -279,7 +287,7 @@ def _amount(value: float, percent: bool) -> str:
         return "\N{INFINITY}" if value > 0 else "\N{EN DASH}"
     if percent:
         return f"{100 * value:.2g} %" if abs(value) < 0.1 else f"{100 * value:.1f} %"
-    digits = 0 if abs(value) >= 100 else 1 if abs(value) >= 10 else 2
+    digits = 0 if abs(value) >= 100 or value == round(value) else 1 if abs(value) >= 10 else 2
     return f"{value:.{digits}f}".replace("-", "\N{MINUS SIGN}")
 
 

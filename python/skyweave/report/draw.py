@@ -232,29 +232,34 @@ def timeline(canvas: Canvas) -> Figure:
     cell = best_set(panel)
     number = typical_drive(panel, cell)
     names = cell.split("+")
-    times = np.arange(len(panel.goodput[cell][number])) * panel.bin_s
+    count = len(panel.goodput[cell][number])
+    edges = np.arange(count + 1) * panel.bin_s
     figure = Figure(figsize=(WIDTH_IN, 3.3), layout="constrained")
     axes = figure.subplots()
-    layers = np.cumsum([panel.capacity[name][number] for name in names], axis=0)
-    floor = np.zeros(len(times))
-    for name, layer in zip(names, layers, strict=True):
+    floor = np.zeros(count + 1)
+    for name in names:
+        layer = floor + _held(panel.capacity[name][number])
         axes.fill_between(
-            times, floor, layer, step="post", linewidth=0, alpha=0.32,
+            edges, floor, layer, step="post", linewidth=0, alpha=0.32,
             color=canvas.colours.get(name, LIGHT["other1"]), label=f"{name} link",
         )  # fmt: skip
         floor = layer
-    edges = np.append(times, times[-1] + panel.bin_s)
     axes.step(
-        edges, np.append(panel.goodput[cell][number], panel.goodput[cell][number][-1]), where="post", color=LIGHT["bonded"], linewidth=1.8,
-        label=f"{cell} bonded",
+        edges, _held(panel.goodput[cell][number]), where="post", color=LIGHT["bonded"],
+        linewidth=1.8, label=f"{cell} bonded",
     )  # fmt: skip
-    axes.set_xlim(0, float(times[-1]) + panel.bin_s)
+    axes.set_xlim(0, float(edges[-1]))
     axes.set_ylim(0, None)
     axes.set_xlabel("time in the drive (s)")
     axes.set_ylabel("Mbit/s")
     axes.set_title(f"{panel.names[number]}, {panel.direction}link", pad=22)
     axes.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=len(names) + 1, borderaxespad=0.2)
     return figure
+
+
+def _held(values: Values) -> Values:
+    """Repeat the last value, so that the last step is drawn to its end."""
+    return np.append(values, values[-1])
 
 
 def best_set(panel: Panel) -> str:

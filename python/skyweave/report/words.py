@@ -119,10 +119,9 @@ def _sentence(
     parts = [_against(bonded, name, median) for name, median, _ in alone]
     best_out = min(share for _, _, share in alone)
     if out < best_out:
-        gaps = (
-            f"Time without data falls from {percent(best_out)} on the steadier of the two "
-            f"to {percent(out)}."
-        )
+        left = percent(out) if out > 0 else "none"
+        steadier = "the steadier of them"
+        gaps = f"Time without data falls from {percent(best_out)} on {steadier} to {left}."
     elif out == best_out:
         gaps = f"Time without data stays at {percent(out)}."
     else:

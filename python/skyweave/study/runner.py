@@ -29,8 +29,10 @@ def run_all(
     a second Ctrl-C gives them up. Raises the first error, or :class:`Interrupted`.
     """
     pool = ThreadPoolExecutor(max_workers=threads, thread_name_prefix="run")
-    futures: set[Future[float]] = {pool.submit(_one, job, engine, keep, facts) for job in jobs}
+    futures: set[Future[float]] = set()
     try:
+        for job in jobs:
+            futures.add(pool.submit(_one, job, engine, keep, facts))
         _watch(futures, done)
     except KeyboardInterrupt as error:
         _stop(pool, futures)
