@@ -16,8 +16,11 @@ Keep = Callable[[str, Record], None]
 Done = Callable[[float], None]
 
 
-class Interrupted(KeyboardInterrupt):
-    """Ctrl-C during a study, with the sentence that says how to continue."""
+class Interrupted(BaseException):
+    """Ctrl-C during a study, with the sentence that says how to continue.
+
+    Not a ``KeyboardInterrupt``, which command-line frameworks swallow together with its words.
+    """
 
 
 def run_all(
@@ -35,7 +38,7 @@ def run_all(
             futures.add(pool.submit(_one, job, engine, keep, facts))
         _watch(futures, done)
     except KeyboardInterrupt as error:
-        _stop(pool, futures)
+        _stop(pool)
         raise Interrupted(
             "stopped; finished runs are kept: give the same command again to continue"
         ) from error
@@ -54,12 +57,10 @@ def _watch(futures: set[Future[float]], done: Done) -> None:
             done(future.result())
 
 
-def _stop(pool: ThreadPoolExecutor, futures: set[Future[float]]) -> None:
+def _stop(pool: ThreadPoolExecutor) -> None:
     """Begin nothing new and let the runs under way finish, unless Ctrl-C comes again."""
-    pool.shutdown(wait=False, cancel_futures=True)
     try:
-        while any(future.running() for future in futures):
-            wait([future for future in futures if future.running()], timeout=0.5)
+        pool.shutdown(wait=True, cancel_futures=True)
     except KeyboardInterrupt as error:
         raise Interrupted(
             "stopped at once; finished runs are kept: give the same command again to continue"
