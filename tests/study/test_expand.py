@@ -161,6 +161,14 @@ def test_source_without_data_is_left_out_with_a_note(tmp_path: Path) -> None:
     assert "Drives 'real' were left out" in found.frozen["notes"][0]
 
 
+def test_drives_without_a_declared_path_are_not_dropped_silently(tmp_path: Path) -> None:
+    text = SMALL.replace('preset = "alaska"', 'preset = "midwest"')
+    with pytest.raises(ConfigError, match=r"have paths starlink, att, .*rename = "):
+        prepared(tmp_path, text)
+    renamed = text.replace("seeds = 2", 'seeds = 2\nrename = { starlink = "SL" }')
+    assert prepared(tmp_path, renamed.replace(', "pairs"', "")).size["runs"] == 2
+
+
 def test_links() -> None:
     trace = PathTrace(downlink_mbps=FLAT, uplink_mbps=FLAT, rtt_ms=FLAT, loss_ratio=None)
     settings = LinkSettings("down", 2.5, config.InfiniteQueue(), reverse="unlimited")

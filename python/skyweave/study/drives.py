@@ -71,7 +71,7 @@ def gather(plan: Plan, data: Path | None, makers: Makers) -> tuple[list[DriveRun
 def _synthetic(source: DriveSource, synthesise: Synthesise) -> list[DriveRun]:
     preset, duration_s = source.preset or "", source.duration_s or 0.0  # the plan checked both
     return [
-        DriveRun(source.name, synthesise(preset, seed, duration_s), seed)
+        DriveRun(source.name, _renamed(synthesise(preset, seed, duration_s), source.rename), seed)
         for seed in source.seed_list
     ]
 

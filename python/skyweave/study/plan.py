@@ -76,7 +76,7 @@ class DriveSource(StudyModel):
             raise complaint("preset", f"unknown preset '{preset}': {suggest(preset, PRESETS)}")
         if self.duration_s is None:
             raise complaint("preset", "a preset needs duration_s: how long each drive lasts")
-        for key in ("format", "segment_s", "max_segments", "require", "rename"):
+        for key in ("format", "segment_s", "max_segments", "require"):
             if getattr(self, key):
                 raise complaint(key, f"{key} belongs to data; a preset has no files")
 
