@@ -98,7 +98,8 @@ pub trait Controller: Send + std::fmt::Debug {
         true
     }
 
-    /// `bytes` were sent; `in_flight_bytes` includes them. `was_idle`: nothing was in flight before.
+    /// `bytes` were sent; `in_flight_bytes` includes them. `was_idle`: nothing was in flight
+    /// before.
     fn on_sent(&mut self, _now: Instant, _bytes: u64, _in_flight_bytes: u64, _was_idle: bool) {}
 
     /// An acknowledgement was processed.

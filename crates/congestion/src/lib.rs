@@ -3,11 +3,20 @@
 //! Sans-IO: a controller never sees a clock, a socket or a global random source; `now` is an
 //! argument, and randomness comes from the seed it was built with.
 //!
-//! One file per algorithm. [`Controller`] is the whole contract; [`Algorithm`] names every
-//! implementation and builds it. See CONTRIBUTING.md, "Adding a congestion control".
+//! One file (or folder) per algorithm. [`Controller`] is the whole contract; [`Algorithm`] names
+//! every implementation and builds it. See CONTRIBUTING.md, "Adding a congestion control".
+//!
+//! Numbers are the same on every machine: integers, or floats by `+ - * /` only.
 
 mod algorithm;
+mod bbr;
 mod controller;
+mod cubic;
+mod loss_based;
+mod newreno;
 
-pub use algorithm::{Algorithm, Config, UnknownAlgorithm};
+pub use algorithm::{Algorithm, Config, SlowStart, UnknownAlgorithm};
 pub use controller::{AckSample, Controller, LossSample, RateSample};
+
+#[cfg(test)]
+mod tests;

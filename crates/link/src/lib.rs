@@ -1,1 +1,40 @@
-//! placeholder
+//! One direction of one path: capacity, queue, propagation delay, random loss and outages.
+//!
+//! Sans-IO: no clock and no global random source are read here; `now` is an argument of every call
+//! and all randomness comes from the seed that the link was built with.
+//!
+//! A packet given to [`Link::push`] waits in the queue, is served by the capacity, may be lost in
+//! the air, travels for the propagation delay, and is handed out by [`Link::pop`].
+//! [`Link::next_at`] says when to call `pop` again.
+//!
+//! A link cannot lie:
+//! * The service of a packet starts at max(arrival, end of the previous service) and integrates the
+//!   capacity over time. These moments are computed, not observed: a late call delays what it pops,
+//!   and the link has lost no capacity.
+//! * Rates are exact: the part of a nanosecond that rounding costs one packet is given to the next
+//!   one of the same busy period, so the mean rate error is zero.
+//! * Capacity 0 is an ordinary value: packets wait, and [`Link::next_at`] is `None` if no capacity
+//!   will ever come.
+//! * Only the packet in service has a departure time, set when its service starts. So active queue
+//!   management decides at dequeue, at the exact moment.
+//!
+//! [`LinkConfig`] describes a link (the JSON of `python/skyweave/config.py`), checks it and builds it.
+
+mod codel;
+mod config;
+mod delay;
+mod error;
+mod link;
+mod loss;
+mod outage;
+mod queue;
+mod server;
+
+pub use config::{
+    CapacityConfig, DelayConfig, InFlight, LinkConfig, LossConfig, OutageConfig, QueueConfig,
+};
+pub use error::LinkError;
+pub use link::{Counters, Dropped, Link, WireSize};
+
+#[cfg(test)]
+mod tests;

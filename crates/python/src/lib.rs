@@ -1,1 +1,83 @@
-//! placeholder
+//! The seam between Rust and Python: the private module `skyweave._skyweave`.
+//!
+//! A run crosses as JSON (the models of `python/skyweave/config.py`), its samples come back as
+//! NumPy arrays. The GIL is released while a run lasts, except in schedulers written in Python.
+
+mod outcome;
+mod scheduling;
+mod traces;
+mod view;
+
+use outcome::RawRecord;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use scheduler::Scheduler;
+use scheduling::{Failure, PyScheduler};
+use sim::RunConfig;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The private module of the Python package `skyweave`.
+#[pymodule]
+mod _skyweave {
+    #[pymodule_export]
+    use super::outcome::RawRecord;
+    #[pymodule_export]
+    use super::traces::{
+        format_mahimahi, format_one_way_delays, format_time_series, parse_mahimahi,
+        parse_one_way_delays, parse_time_series, rates_to_opportunities,
+    };
+    #[pymodule_export]
+    use super::view::{PyConnectionView, PyPathView};
+    #[pymodule_export]
+    use super::{build_info, congestion_controls, schedulers, simulate};
+}
+
+/// Names of the packet schedulers, in the order of the documentation.
+#[pyfunction]
+fn schedulers() -> Vec<&'static str> {
+    scheduler::Algorithm::ALL.iter().map(|algorithm| algorithm.name()).collect()
+}
+
+/// Names of the congestion controls, in the order of the documentation.
+#[pyfunction]
+fn congestion_controls() -> Vec<&'static str> {
+    congestion::Algorithm::ALL.iter().map(|algorithm| algorithm.name()).collect()
+}
+
+/// Version and profile of the compiled module: `{"version": …, "profile": "release" | "debug"}`.
+#[pyfunction]
+fn build_info() -> BTreeMap<&'static str, &'static str> {
+    let profile = if cfg!(debug_assertions) { "debug" } else { "release" };
+    BTreeMap::from([("version", env!("CARGO_PKG_VERSION")), ("profile", profile)])
+}
+
+/// Runs `config` (a `skyweave.config.Run` as JSON); `custom` maps places of connections to
+/// schedulers written in Python. Raises `ValueError` for a configuration that makes no sense, and
+/// whatever a scheduler raised.
+#[pyfunction]
+fn simulate(
+    py: Python<'_>,
+    config: &str,
+    custom: BTreeMap<usize, Py<PyAny>>,
+) -> PyResult<RawRecord> {
+    let config: RunConfig =
+        serde_json::from_str(config).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let failure = Arc::new(Failure::default());
+    let schedulers = custom.into_iter().map(|(place, object)| {
+        let adapter: Box<dyn Scheduler> = Box::new(PyScheduler::new(object, Arc::clone(&failure)));
+        (place, adapter)
+    });
+    let schedulers = schedulers.collect();
+    let outcome = py
+        .detach(|| sim::simulate_with(&config, schedulers, &failure.raised))
+        .map_err(|error| PyValueError::new_err(error.to_string()))?;
+    match failure.take() {
+        Some(error) => Err(error),
+        None => {
+            let totals = serde_json::to_string(&outcome.totals)
+                .map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
+            Ok(RawRecord::new(outcome, totals))
+        }
+    }
+}

@@ -1,5 +1,10 @@
 use crate::Scheduler;
+use crate::blest::Blest;
+use crate::minrtt::MinRtt;
+use crate::roundrobin::RoundRobin;
+use crate::upstream::Upstream;
 use serde::{Deserialize, Serialize};
+use std::str::FromStr;
 
 /// Every scheduler that can be named in a study file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -21,8 +26,35 @@ pub enum Algorithm {
 pub struct UnknownAlgorithm(pub String);
 
 impl Algorithm {
+    /// All of them, in the order of the documentation.
+    pub const ALL: [Self; 4] = [Self::MinRtt, Self::RoundRobin, Self::Blest, Self::Upstream];
+
+    /// The name in study files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::MinRtt => "minrtt",
+            Self::RoundRobin => "roundrobin",
+            Self::Blest => "blest",
+            Self::Upstream => "upstream",
+        }
+    }
+
     /// Builds a fresh scheduler for one connection.
     pub fn build(self) -> Box<dyn Scheduler> {
-        todo!()
+        match self {
+            Self::MinRtt => Box::new(MinRtt),
+            Self::RoundRobin => Box::<RoundRobin>::default(),
+            Self::Blest => Box::<Blest>::default(),
+            Self::Upstream => Box::<Upstream>::default(),
+        }
+    }
+}
+
+impl FromStr for Algorithm {
+    type Err = UnknownAlgorithm;
+
+    fn from_str(name: &str) -> Result<Self, UnknownAlgorithm> {
+        let found = Self::ALL.into_iter().find(|algorithm| algorithm.name() == name);
+        found.ok_or_else(|| UnknownAlgorithm(name.to_owned()))
     }
 }

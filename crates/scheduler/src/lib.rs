@@ -5,9 +5,17 @@
 //! See CONTRIBUTING.md, "Adding a scheduler".
 
 mod algorithm;
+mod blest;
+mod default_pick;
+mod minrtt;
+mod roundrobin;
 mod scheduler;
+mod upstream;
 mod view;
 
 pub use algorithm::{Algorithm, UnknownAlgorithm};
 pub use scheduler::{Decision, PathEvent, PathSet, Scheduler};
 pub use view::{ConnectionView, Outage, PathView};
+
+#[cfg(test)]
+mod tests;

@@ -15,6 +15,12 @@ impl PathSet {
         Self(self.0 | 1 << path.0)
     }
 
+    /// This set without `path`.
+    #[must_use]
+    pub const fn without(self, path: PathId) -> Self {
+        Self(self.0 & !(1 << path.0))
+    }
+
     /// Whether `path` is in the set.
     pub const fn contains(self, path: PathId) -> bool {
         self.0 & (1 << path.0) != 0

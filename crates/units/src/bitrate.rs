@@ -29,8 +29,14 @@ impl Bitrate {
         if nanos == 0 {
             return Self::ZERO;
         }
-        let bps = u128::from(bytes) * 8 * NANOS_PER_SEC / nanos;
-        Self(u64::try_from(bps).unwrap_or(u64::MAX))
+        let bits_per_sec = match (bytes.checked_mul(8_000_000_000), u64::try_from(nanos)) {
+            (Some(work), Ok(nanos)) => work / nanos, // 128-bit division costs several times as much
+            _ => {
+                let bps = u128::from(bytes) * 8 * NANOS_PER_SEC / nanos;
+                u64::try_from(bps).unwrap_or(u64::MAX)
+            }
+        };
+        Self(bits_per_sec)
     }
 
     /// Bits per second.

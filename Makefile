@@ -1,0 +1,65 @@
+# Skyweave. `make help` lists what can be made; each target sets up what it needs.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+RUST   := $(shell find crates -name '*.rs' -o -name 'Cargo.toml') Cargo.toml Cargo.lock
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo study test test-rust test-python lint format bench lock clean
+
+help: ## Show this list
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 14
+
+setup: $(VENV)/.built ## Build the Rust core and install it into .venv
+
+demo: setup ## Run the demo: every single path and every pair on a synthetic drive, with a report
+	$(BIN)/skyweave demo
+
+study: setup ## Run the Alaska/Hawaii study (about ten minutes on two cores)
+	$(BIN)/skyweave run studies/alaska-hawaii/study.toml --out results/ak-hi
+
+test: test-rust test-python ## Run all tests
+
+test-rust: $(VENV)/.tools
+	INSTA_UPDATE=no cargo test --workspace --locked
+
+test-python: setup
+	$(BIN)/pytest -n 2 --dist loadfile
+
+lint: setup ## Check formatting, lints, types, and the stub against the compiled module
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+	$(BIN)/ruff check python tests studies
+	$(BIN)/ruff format --check python tests studies
+	$(BIN)/mypy
+	$(BIN)/python -m mypy.stubtest skyweave._skyweave --allowlist tests/stubtest-allowlist.txt
+
+format: setup ## Rewrite sources in the house format
+	cargo fmt --all
+	$(BIN)/ruff check --fix python tests studies
+	$(BIN)/ruff format python tests studies
+
+bench: setup ## Measure the simulator and the parts under it
+	$(BIN)/skyweave bench sim
+	cargo run --release --quiet --package skyweave-link --example link_speed
+
+lock: setup ## Pin the Python packages anew
+	$(BIN)/uv pip compile --python-version 3.11 --universal --generate-hashes --no-header \
+	    --no-emit-index-url requirements.in --output-file requirements.lock
+
+clean: ## Remove everything that was built
+	rm -rf $(VENV) target
+
+$(VENV)/.tools: scripts/check-tools
+	@PYTHON=$(PYTHON) scripts/check-tools
+	@mkdir -p $(VENV) && touch $@
+
+$(VENV)/.installed: requirements.lock $(VENV)/.tools
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	@touch $@
+
+$(VENV)/.built: $(VENV)/.installed $(RUST) pyproject.toml
+	$(BIN)/maturin develop --release --locked --quiet > $(VENV)/build.log 2>&1 || { cat $(VENV)/build.log; exit 1; }
+	@touch $@

@@ -1,0 +1,67 @@
+//! Links that gather ACKs and release them at once (Wi-Fi, LTE, LEO frames) need more in flight
+//! than the BDP: by as much as arrives beyond the expected.
+//! (tcp_bbr.c `bbr_update_ack_aggregation`)
+
+use units::{Bitrate, Duration, Instant};
+
+/// Rounds in one half of the window (tcp_bbr.c `bbr_extra_acked_win_rtts`).
+const HALF_WINDOW_ROUNDS: u32 = 5;
+/// Packets after which an epoch is too old to compare (tcp_bbr.c
+/// `bbr_ack_epoch_acked_reset_thresh`).
+const EPOCH_PACKETS: u64 = 1 << 20;
+/// No more extra than arrives in this time (tcp_bbr.c `bbr_extra_acked_max_us`).
+const MAX_EXTRA_TIME: Duration = Duration::from_millis(100);
+
+/// Largest surplus of acknowledged bytes in the last five to ten rounds.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct AckAggregation {
+    epoch_start: Instant,
+    epoch_bytes: u64,
+    /// Largest surplus of each half window.
+    extra_bytes: [u64; 2],
+    half: usize,
+    rounds: u32,
+}
+
+/// What one acknowledgement adds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Arrival {
+    pub(super) acked_bytes: u64,
+    pub(super) round_started: bool,
+    pub(super) bandwidth: Bitrate,
+    pub(super) window_bytes: u64,
+}
+
+impl AckAggregation {
+    /// A new epoch begins: sending resumes after idle (tcp_bbr.c `bbr_cwnd_event`).
+    pub(super) fn restart(&mut self, now: Instant) {
+        self.epoch_start = now;
+        self.epoch_bytes = 0;
+    }
+
+    pub(super) fn on_acked(&mut self, now: Instant, arrival: Arrival, mss_bytes: u64) {
+        if arrival.round_started {
+            self.rounds += 1;
+            if self.rounds >= HALF_WINDOW_ROUNDS {
+                self.rounds = 0;
+                self.half = 1 - self.half;
+                self.extra_bytes[self.half] = 0;
+            }
+        }
+        let mut expected = arrival.bandwidth.bytes_in(now - self.epoch_start);
+        let total = self.epoch_bytes.saturating_add(arrival.acked_bytes);
+        if self.epoch_bytes <= expected || total >= EPOCH_PACKETS.saturating_mul(mss_bytes) {
+            self.restart(now);
+            expected = 0;
+        }
+        self.epoch_bytes = self.epoch_bytes.saturating_add(arrival.acked_bytes);
+        let extra = self.epoch_bytes.saturating_sub(expected).min(arrival.window_bytes);
+        self.extra_bytes[self.half] = self.extra_bytes[self.half].max(extra);
+    }
+
+    /// Bytes to add to the window (tcp_bbr.c `bbr_ack_aggregation_cwnd`, gain 1).
+    pub(super) fn extra_bytes(&self, bandwidth: Bitrate) -> u64 {
+        let extra = self.extra_bytes[0].max(self.extra_bytes[1]);
+        extra.min(bandwidth.bytes_in(MAX_EXTRA_TIME))
+    }
+}

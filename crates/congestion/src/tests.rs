@@ -1,0 +1,39 @@
+//! Tests over all controllers: a small path to drive them, golden tables, steady states, and the
+//! rules that each must keep.
+
+mod conformance;
+mod golden;
+mod loss_based;
+pub(crate) mod model;
+mod naming;
+mod steady_state;
+
+use crate::{AckSample, Config};
+use units::Duration;
+
+/// Payload of a full segment in MPTCP v0.96 (`algorithms.md` §0.3).
+pub(crate) const MSS: u64 = 1428;
+pub(crate) const RTT: Duration = Duration::from_millis(60);
+
+pub(crate) fn config() -> Config {
+    Config::new(MSS, 7)
+}
+
+/// An acknowledgement of `packets` packets in a quiet path, limited by the window.
+pub(crate) fn ack(packets: u64) -> AckSample {
+    AckSample {
+        acked_bytes: packets * MSS,
+        lost_bytes: 0,
+        rtt: Some(RTT),
+        ack_delayed: false,
+        srtt: RTT,
+        min_rtt: RTT,
+        prior_in_flight_bytes: 10 * MSS,
+        in_flight_bytes: 10 * MSS,
+        delivered_bytes: 0,
+        prior_delivered_bytes: 0,
+        rate: None,
+        window_limited: true,
+        in_recovery: false,
+    }
+}

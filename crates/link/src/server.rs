@@ -1,0 +1,162 @@
+//! When the service of a packet ends: the capacity, integrated from the start of service.
+//!
+//! Work is counted in bits per second × nanoseconds: a byte is 8 × 10^9 of it at every rate, and
+//! integers hold it exactly.
+
+use trace::{Cursor, OPPORTUNITY_BYTES, Opportunities, OpportunityCursor, Steps};
+use units::{Bitrate, Instant};
+
+const WORK_PER_BYTE: u64 = 8 * 1_000_000_000;
+const NEVER: u64 = u64::MAX;
+
+/// What a link can carry.
+#[derive(Debug)]
+pub(crate) enum Capacity {
+    Constant(Bitrate),
+    Steps(Cursor<Bitrate>),
+    /// `left_bytes` of the opportunity under the cursor are unused.
+    Opportunities {
+        cursor: OpportunityCursor,
+        left_bytes: u64,
+    },
+}
+
+impl Capacity {
+    /// A series that always has the same value becomes constant: it is faster, and a loop of zeros
+    /// must not be searched for the end of a service.
+    pub(crate) fn from_steps(steps: Steps<Bitrate>) -> Self {
+        let first = steps.value_at(Instant::ZERO);
+        if steps.values().iter().all(|&rate| rate == first) {
+            return Self::Constant(first);
+        }
+        Self::Steps(steps.into_cursor())
+    }
+
+    pub(crate) fn from_opportunities(opportunities: Opportunities) -> Self {
+        let cursor = opportunities.into_cursor();
+        Self::Opportunities { cursor, left_bytes: OPPORTUNITY_BYTES }
+    }
+}
+
+/// Serves one packet after the other.
+#[derive(Debug)]
+pub(crate) struct Server {
+    capacity: Capacity,
+    /// Windows [start, end) without capacity, sorted.
+    holds: Vec<(Instant, Instant)>,
+    /// Work between the exact end of the last service and the nanosecond it was rounded up to.
+    spare_work: u64,
+}
+
+impl Server {
+    pub(crate) fn new(capacity: Capacity, holds: Vec<(Instant, Instant)>) -> Self {
+        Self { capacity, holds, spare_work: 0 }
+    }
+
+    /// When a packet of `bytes` whose service starts at `start` has been served;
+    /// [`Instant::FAR_FUTURE`]: never. `continues`: it was waiting when the previous service ended,
+    /// so the fraction of a nanosecond left then is its own.
+    pub(crate) fn finish(&mut self, start: Instant, bytes: u64, continues: bool) -> Instant {
+        if let Capacity::Opportunities { cursor, left_bytes } = &mut self.capacity {
+            return finish_opportunities(cursor, left_bytes, &self.holds, start, bytes);
+        }
+        let work = bytes.saturating_mul(WORK_PER_BYTE);
+        let spare = if continues { self.spare_work } else { 0 };
+        if work <= spare {
+            self.spare_work = spare - work;
+            return start;
+        }
+        Instant::from_nanos(self.finish_work(start.as_nanos(), work - spare))
+    }
+
+    /// The packet in service was taken away; what was planned for it counts for nothing.
+    pub(crate) fn abort(&mut self) {
+        self.spare_work = 0;
+        if let Capacity::Opportunities { cursor, left_bytes } = &mut self.capacity {
+            cursor.seek(Instant::ZERO); // the next service looks for its opportunities anew
+            *left_bytes = OPPORTUNITY_BYTES;
+        }
+    }
+
+    fn finish_work(&mut self, start: u64, mut work: u64) -> u64 {
+        let mut now = start;
+        loop {
+            let (rate, until) = self.segment(now);
+            if let Some(whole) = work.checked_div(rate) {
+                let rest = work - whole * rate;
+                let nanos = whole + u64::from(rest > 0);
+                if nanos <= until - now {
+                    self.spare_work = if rest > 0 { rate - rest } else { 0 };
+                    return now + nanos;
+                }
+                work -= rate * (until - now); // fewer than `nanos`, so less than `work`
+            }
+            if until == NEVER {
+                return NEVER;
+            }
+            now = until;
+        }
+    }
+
+    /// The rate at `now` and until when it holds.
+    fn segment(&mut self, now: u64) -> (u64, u64) {
+        let at = Instant::from_nanos(now);
+        let (rate, mut until) = match &mut self.capacity {
+            Capacity::Constant(rate) => (rate.as_bps(), NEVER),
+            Capacity::Steps(cursor) => {
+                let rate = cursor.value_at(at).as_bps();
+                (rate, cursor.next_change().map_or(NEVER, Instant::as_nanos))
+            }
+            Capacity::Opportunities { .. } => (0, NEVER), // served elsewhere
+        };
+        if let Some(&(start, end)) = next_hold(&self.holds, at) {
+            if start <= at {
+                return (0, end.as_nanos());
+            }
+            until = until.min(start.as_nanos());
+        }
+        (rate, until)
+    }
+}
+
+/// When a packet of `bytes` has been served by opportunities that are not before its `start`.
+fn finish_opportunities(
+    cursor: &mut OpportunityCursor,
+    left_bytes: &mut u64,
+    holds: &[(Instant, Instant)],
+    start: Instant,
+    bytes: u64,
+) -> Instant {
+    let mut missing = bytes;
+    if cursor.time() < start {
+        cursor.seek(start);
+        *left_bytes = OPPORTUNITY_BYTES;
+    }
+    loop {
+        let now = cursor.time();
+        match next_hold(holds, now) {
+            Some(&(hold_start, hold_end)) if hold_start <= now => {
+                cursor.seek(hold_end);
+                *left_bytes = OPPORTUNITY_BYTES;
+            }
+            _ => {
+                let taken = missing.min(*left_bytes);
+                missing -= taken;
+                *left_bytes -= taken;
+                if missing == 0 {
+                    return now;
+                }
+                cursor.advance();
+                *left_bytes = OPPORTUNITY_BYTES;
+            }
+        }
+    }
+}
+
+/// The window that `now` is in, or else the next one.
+fn next_hold(holds: &[(Instant, Instant)], now: Instant) -> Option<&(Instant, Instant)> {
+    if holds.is_empty() {
+        return None;
+    }
+    holds.get(holds.partition_point(|&(_, end)| end <= now))
+}

@@ -1,0 +1,85 @@
+use congestion::{Algorithm, Config as ControllerConfig};
+use serde::{Deserialize, Serialize};
+
+/// Which side of the connection an endpoint is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Opens the connection and every subflow.
+    Client,
+    /// Answers.
+    Server,
+}
+
+/// Whose rules the connection follows (`algorithms.md` §2.8).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Mode {
+    /// Plain TCP: one path, no data sequence numbers on the wire.
+    #[serde(rename = "tcp")]
+    Tcp,
+    /// multipath-tcp.org v0.96: a decision per segment, reinjection on timeouts, penalisation.
+    #[serde(rename = "v0.96")]
+    V096,
+    /// Linux upstream: bursts, send memory, stale subflows.
+    #[serde(rename = "upstream")]
+    Upstream,
+}
+
+/// IPv4 and TCP headers, and the timestamp option (RFC 7323) with its padding.
+const TCP_HEADERS: u64 = 20 + 20 + 12;
+const MTU: u64 = 1500;
+
+impl Mode {
+    /// Header bytes of a segment with payload: DSS of 20 bytes with 32-bit numbers in v0.96, of 28
+    /// with 64-bit ones upstream (`algorithms.md` §0.3).
+    pub const fn data_header_bytes(self) -> u64 {
+        match self {
+            Self::Tcp => TCP_HEADERS,
+            Self::V096 => TCP_HEADERS + 20,
+            Self::Upstream => TCP_HEADERS + 28,
+        }
+    }
+
+    /// Header bytes of a pure acknowledgement: the DSS carries the DATA_ACK alone (RFC 8684 §3.3).
+    pub const fn ack_header_bytes(self) -> u64 {
+        match self {
+            Self::Tcp => TCP_HEADERS,
+            Self::V096 => TCP_HEADERS + 8,
+            Self::Upstream => TCP_HEADERS + 12,
+        }
+    }
+
+    /// SACK blocks that fit beside the other options into 40 bytes (RFC 2018 §3).
+    pub const fn sack_blocks(self) -> usize {
+        match self {
+            Self::Tcp => 3,
+            Self::V096 => 2,
+            Self::Upstream => 1,
+        }
+    }
+
+    /// Payload of a full segment: 1,448, 1,428 or 1,420 bytes.
+    pub const fn mss_bytes(self) -> u64 {
+        MTU - self.data_header_bytes()
+    }
+}
+
+/// Everything that decides how an endpoint behaves, apart from its scheduler.
+#[derive(Clone, Debug)]
+pub struct EndpointConfig {
+    /// Client or server.
+    pub role: Role,
+    /// Whose rules.
+    pub mode: Mode,
+    /// Congestion control of each subflow.
+    pub congestion: Algorithm,
+    /// What each controller is built from; the path's number is added to the seed.
+    pub controller: ControllerConfig,
+    /// Payload that may wait, unsent or without DATA_ACK, at the sender.
+    pub send_buffer_bytes: u64,
+    /// Payload that the receiver promises to hold (window-equivalent).
+    pub receive_buffer_bytes: u64,
+    /// Let the receive buffer grow with the data rate (Linux DRS, `algorithms.md` §2.2).
+    pub autotune: bool,
+    /// Backup flag of each path.
+    pub backup: Vec<bool>,
+}

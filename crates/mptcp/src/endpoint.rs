@@ -1,0 +1,294 @@
+//! One end of a connection: subflows below, one stream above.
+
+mod handling;
+mod paths;
+mod scheduling;
+mod stats;
+mod upstream;
+mod v096;
+
+pub use stats::{PathStats, Totals};
+
+use crate::config::{EndpointConfig, Mode};
+use crate::event::{Event, EventKind};
+use crate::meta::{ReceiveBuffer, SendBuffer};
+use crate::segment::{Kind, Payload, Segment};
+use crate::subflow::{Subflow, SubflowSender};
+use scheduler::{PathSet, PathView, Scheduler};
+use std::collections::VecDeque;
+use units::{Duration, Instant, PathId};
+
+/// What an endpoint remembers of a path beyond the life of one subflow.
+#[derive(Debug, Default)]
+struct PathState {
+    /// Client: the interface exists.
+    present: bool,
+    incarnation: u16,
+    /// Thought dead: `pf` in v0.96, stale upstream.
+    failed: bool,
+    last_heard: Instant,
+    /// Last receive-buffer optimisation for this path (v0.96, at most one per RTT).
+    optimised_at: Option<Instant>,
+    /// Upstream: timer periods without a sign of life, and `last_heard` at the first of them.
+    silent_periods: u32,
+    heard_at_check: Instant,
+    reinjected_packets: u64,
+    unique_bytes: u64,
+    /// Totals of subflows that this path had before.
+    past: stats::PastSubflows,
+}
+
+/// A TCP or Multipath TCP endpoint.
+///
+/// Contract (sans-IO): after each call that takes `now`, call [`Endpoint::poll_transmit`] until it
+/// returns `None`, then look at [`Endpoint::poll_timeout`].
+#[derive(Debug)]
+pub struct Endpoint {
+    config: EndpointConfig,
+    scheduler: Box<dyn Scheduler>,
+    subflows: Vec<Option<Subflow>>,
+    paths: Vec<PathState>,
+    /// Data or a DATA_ACK came: further subflows may join (`algorithms.md` §2.3).
+    fully_established: bool,
+    send: SendBuffer,
+    receive: ReceiveBuffer,
+    outbox: VecDeque<(PathId, Segment)>,
+    /// Something happened since the last round of sending.
+    dirty: bool,
+    events: Vec<Event>,
+    views: Vec<PathView>,
+    /// Interfaces that went away, still to be announced to the peer.
+    removals: Vec<(PathId, u16)>,
+    meta_at: Instant,
+    meta_backoff: u32,
+    window_blocked: bool,
+    waiting_since: Option<Instant>,
+    wake_at: Instant,
+    totals: Totals,
+}
+
+impl Endpoint {
+    /// An endpoint with `paths` paths, none of them opened.
+    pub fn new(config: EndpointConfig, scheduler: Box<dyn Scheduler>, paths: usize) -> Self {
+        Self {
+            send: SendBuffer::new(config.send_buffer_bytes, config.mode.mss_bytes()),
+            receive: ReceiveBuffer::new(config.receive_buffer_bytes, config.autotune),
+            config,
+            scheduler,
+            subflows: (0..paths).map(|_| None).collect(),
+            paths: (0..paths).map(|_| PathState::default()).collect(),
+            fully_established: false,
+            outbox: VecDeque::new(),
+            dirty: false,
+            events: Vec::new(),
+            views: Vec::with_capacity(paths),
+            removals: Vec::new(),
+            meta_at: Instant::FAR_FUTURE,
+            meta_backoff: 0,
+            window_blocked: false,
+            waiting_since: None,
+            wake_at: Instant::FAR_FUTURE,
+            totals: Totals::default(),
+        }
+    }
+
+    // ---- the byte stream ---------------------------------------------------------------------
+
+    /// The application has `bytes` more to send; the send buffer takes them as it has room.
+    pub fn offer(&mut self, bytes: u64) {
+        self.send.offer(bytes);
+        self.dirty = true;
+    }
+
+    /// Bytes of the stream that the peer has acknowledged (DATA_ACK).
+    pub fn acknowledged_bytes(&self) -> u64 {
+        self.send.una()
+    }
+
+    /// Everything offered so far has been acknowledged.
+    pub fn is_flushed(&self) -> bool {
+        self.send.una() == self.send.offered()
+    }
+
+    /// Bytes delivered to the application, in order and once.
+    pub fn delivered_bytes(&self) -> u64 {
+        self.receive.next()
+    }
+
+    /// What happened since the last call.
+    pub fn take_events(&mut self) -> Vec<Event> {
+        std::mem::take(&mut self.events)
+    }
+
+    fn note(&mut self, at: Instant, path: Option<PathId>, kind: EventKind) {
+        self.events.push(Event { at, path, kind });
+    }
+
+    // ---- packets out -------------------------------------------------------------------------
+
+    /// The next packet to send and its path.
+    pub fn poll_transmit(&mut self, now: Instant) -> Option<(PathId, Segment)> {
+        if self.outbox.is_empty() && self.dirty {
+            self.dirty = false;
+            self.fill(now);
+        }
+        self.outbox.pop_front()
+    }
+
+    fn fill(&mut self, now: Instant) {
+        for index in 0..self.subflows.len() {
+            self.send_handshake(now, index);
+            self.send_queued(now, index);
+        }
+        self.schedule(now);
+        let sends_data = self.send.offered() > 0;
+        for index in 0..self.subflows.len() {
+            let Some(subflow) = &mut self.subflows[index] else { continue };
+            if sends_data && subflow.is_established() {
+                subflow.tx.note_app_limited();
+            }
+            if subflow.rx.acks.is_due() && subflow.is_established() {
+                self.push_segment(now, index, Kind::Data, None);
+            }
+        }
+        self.announce_removals(now);
+    }
+
+    fn send_handshake(&mut self, now: Instant, index: usize) {
+        use crate::subflow::State;
+        let Some(subflow) = &mut self.subflows[index] else { return };
+        if !subflow.handshake.has_to_send() {
+            return;
+        }
+        let kind = match subflow.handshake.state() {
+            State::SynSent => Kind::Syn,
+            State::SynReceived => Kind::SynAck,
+            State::PreEstablished | State::Established => Kind::Data,
+        };
+        subflow.handshake.on_sent(now);
+        self.push_segment(now, index, kind, None);
+    }
+
+    fn send_queued(&mut self, now: Instant, index: usize) {
+        while let Some(subflow) = &mut self.subflows[index]
+            && subflow.is_established()
+            && let Some(payload) = subflow.tx.transmit(now)
+        {
+            self.push_segment(now, index, Kind::Data, Some(payload));
+        }
+    }
+
+    fn push_segment(&mut self, now: Instant, index: usize, kind: Kind, payload: Option<Payload>) {
+        let waiting: u64 = self.subflows.iter().flatten().map(|s| s.rx.waiting_bytes()).sum();
+        let window_end = self.receive.advertise(waiting);
+        let data_ack = self.receive.next();
+        let mode = self.config.mode;
+        let Some(subflow) = &mut self.subflows[index] else { return };
+        let sacks = subflow.rx.sacks(mode.sack_blocks());
+        let (duplicate, echo) = subflow.rx.on_ack_sent();
+        let headers = match payload {
+            Some(_) => mode.data_header_bytes(),
+            None if sacks.is_empty() => mode.ack_header_bytes(),
+            None => mode.ack_header_bytes() + 4 + 8 * sacks.len() as u64,
+        };
+        let segment = Segment {
+            kind,
+            incarnation: subflow.incarnation,
+            payload,
+            ack: subflow.rx.next(),
+            sacks,
+            duplicate,
+            data_ack,
+            window_end,
+            sent_at: now,
+            echo,
+            removed: None,
+            wire_bytes: headers + payload.map_or(0, |payload| payload.bytes),
+        };
+        self.outbox.push_back((PathId(index as u8), segment));
+    }
+
+    fn announce_removals(&mut self, now: Instant) {
+        let Some(index) = self
+            .subflows
+            .iter()
+            .position(|subflow| subflow.as_ref().is_some_and(Subflow::is_established))
+        else {
+            return;
+        };
+        for removed in std::mem::take(&mut self.removals) {
+            self.push_segment(now, index, Kind::Data, None);
+            if let Some((_, segment)) = self.outbox.back_mut() {
+                segment.removed = Some(removed);
+            }
+        }
+    }
+
+    // ---- time --------------------------------------------------------------------------------
+
+    /// When [`Endpoint::on_timeout`] has to be called at the latest.
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        let subflows = self.subflows.iter().flatten().map(Subflow::next_timer);
+        let first = subflows.min().unwrap_or(Instant::FAR_FUTURE);
+        let first = first.min(self.meta_at).min(self.wake_at);
+        (first != Instant::FAR_FUTURE).then_some(first)
+    }
+
+    /// Fires every timer that is due.
+    pub fn on_timeout(&mut self, now: Instant) {
+        self.dirty = true;
+        for index in 0..self.subflows.len() {
+            let Some(subflow) = &mut self.subflows[index] else { continue };
+            subflow.handshake.on_timer(now);
+            subflow.rx.acks.on_timer(now);
+            if subflow.tx.next_timer() > now {
+                continue;
+            }
+            let (effects, probe) = subflow.tx.on_timer(now);
+            if probe.is_some() {
+                self.push_segment(now, index, Kind::Data, probe);
+            }
+            self.apply(now, PathId(index as u8), &effects);
+        }
+        if self.wake_at <= now {
+            self.wake_at = Instant::FAR_FUTURE;
+        }
+        if self.meta_at <= now {
+            match self.config.mode {
+                Mode::Tcp => self.meta_at = Instant::FAR_FUTURE,
+                Mode::V096 => self.meta_timeout_v096(now),
+                Mode::Upstream => self.meta_timeout_upstream(now),
+            }
+        }
+    }
+
+    /// Starts the connection's own retransmission timer afresh, or stops it.
+    fn restart_meta_timer(&mut self, now: Instant) {
+        let period = match self.config.mode {
+            Mode::Tcp => None,
+            Mode::V096 => Some(self.meta_period_v096()),
+            Mode::Upstream => Some(self.meta_period_upstream(now)),
+        };
+        self.meta_at = match period {
+            Some(period) if !self.send.is_empty() => now + period,
+            _ => Instant::FAR_FUTURE,
+        };
+    }
+
+    fn sender(&self, path: PathId) -> Option<&SubflowSender> {
+        self.subflows.get(path.index())?.as_ref().map(|subflow| &subflow.tx)
+    }
+
+    fn established(&self) -> impl Iterator<Item = &Subflow> {
+        self.subflows.iter().flatten().filter(|subflow| subflow.is_established())
+    }
+
+    /// Paths that can carry data now.
+    pub fn established_paths(&self) -> PathSet {
+        self.established().fold(PathSet::EMPTY, |set, subflow| set.with(subflow.path))
+    }
+
+    fn max_srtt(&self) -> Duration {
+        self.established().map(|subflow| subflow.tx.rtt.srtt()).max().unwrap_or_default()
+    }
+}

@@ -1,0 +1,178 @@
+//! What an arriving segment does.
+
+use super::Endpoint;
+use crate::config::{Mode, Role};
+use crate::event::EventKind;
+use crate::segment::{Kind, Segment};
+use crate::subflow::{Effects, Handshake};
+use scheduler::PathEvent;
+use units::{Duration, Instant, PathId};
+
+impl Endpoint {
+    /// A segment came on `path`. Segments of unknown paths and of earlier subflows are ignored.
+    pub fn handle(&mut self, now: Instant, path: PathId, segment: &Segment) {
+        if path.index() >= self.subflows.len() {
+            return;
+        }
+        self.dirty = true;
+        if let Some((removed, incarnation)) = segment.removed
+            && removed.index() < self.subflows.len()
+            && self.paths[removed.index()].incarnation <= incarnation
+        {
+            self.close(now, removed);
+        }
+        if segment.kind == Kind::Syn {
+            self.on_syn(now, path, segment);
+        }
+        let current = self.subflows[path.index()].as_mut();
+        let Some(subflow) = current.filter(|s| s.incarnation == segment.incarnation) else {
+            return;
+        };
+        if segment.kind != Kind::Data {
+            subflow.rx.set_echo(segment.sent_at);
+        }
+        match segment.kind {
+            Kind::Syn => {}
+            Kind::SynAck => self.on_syn_ack(now, path),
+            Kind::Data => self.on_confirmed(now, path),
+        }
+        self.on_window(now, segment);
+        if segment.kind == Kind::Data {
+            self.on_data(now, path, segment);
+        }
+    }
+
+    fn on_syn(&mut self, now: Instant, path: PathId, segment: &Segment) {
+        if self.config.role != Role::Server {
+            return;
+        }
+        match &mut self.subflows[path.index()] {
+            Some(subflow) if subflow.incarnation >= segment.incarnation => {
+                if subflow.incarnation == segment.incarnation {
+                    subflow.handshake.resend();
+                }
+            }
+            occupied => {
+                let replaces = occupied.is_some();
+                let join = self.fully_established;
+                if replaces {
+                    self.close(now, path);
+                }
+                self.open(path, segment.incarnation, Handshake::server(join));
+            }
+        }
+    }
+
+    fn on_syn_ack(&mut self, now: Instant, path: PathId) {
+        let Some(subflow) = &mut self.subflows[path.index()] else { return };
+        let rtt = subflow.handshake.on_syn_ack(now);
+        subflow.rx.acks.request();
+        if let Some(rtt) = rtt {
+            self.sample_handshake(path, rtt);
+        }
+        let established = self.subflows[path.index()].as_ref().is_some_and(|s| s.is_established());
+        if established {
+            self.on_established(now, path);
+        }
+    }
+
+    /// The third or the fourth ACK (or data that stands for it).
+    fn on_confirmed(&mut self, now: Instant, path: PathId) {
+        let Some(subflow) = &mut self.subflows[path.index()] else { return };
+        let Some(rtt) = subflow.handshake.on_confirmed(now) else { return };
+        if subflow.handshake.is_join() && self.config.role == Role::Server {
+            subflow.rx.acks.request(); // the fourth ACK
+        }
+        if let Some(rtt) = rtt {
+            self.sample_handshake(path, rtt);
+        }
+        self.on_established(now, path);
+    }
+
+    fn sample_handshake(&mut self, path: PathId, rtt: Duration) {
+        if let Some(subflow) = &mut self.subflows[path.index()]
+            && !subflow.tx.rtt.has_sample()
+        {
+            subflow.tx.rtt.on_min_sample(rtt);
+            subflow.tx.rtt.on_sample(rtt, 0, 0);
+        }
+    }
+
+    fn on_established(&mut self, now: Instant, path: PathId) {
+        self.paths[path.index()].last_heard = now;
+        self.note(now, Some(path), EventKind::Established);
+        self.scheduler.on_path_event(now, path, PathEvent::Established);
+    }
+
+    /// DATA_ACK and window, whichever subflow brought them: the largest count (§2.1).
+    fn on_window(&mut self, now: Instant, segment: &Segment) {
+        if self.send.on_data_ack(segment.data_ack, segment.window_end) {
+            self.meta_backoff = 0;
+            self.restart_meta_timer(now);
+        }
+    }
+
+    fn on_data(&mut self, now: Instant, path: PathId, segment: &Segment) {
+        self.revive(now, path);
+        let Some(subflow) = &mut self.subflows[path.index()] else { return };
+        let effects = subflow.tx.on_ack(now, segment);
+        if let Some(payload) = segment.payload {
+            let (receive, mut fresh) = (&mut self.receive, 0);
+            subflow.rx.on_payload(now, payload, segment.sent_at, |piece| {
+                fresh += receive.insert(piece.dsn, piece.bytes);
+            });
+            self.paths[path.index()].unique_bytes += fresh;
+            self.update_window(path);
+            let rtt = self.max_srtt();
+            self.receive.autotune(now, rtt, self.config.mode.mss_bytes());
+        }
+        self.apply(now, path, &effects);
+        if !self.fully_established && (segment.payload.is_some() || segment.data_ack > 0) {
+            self.fully_established = true;
+            self.open_missing();
+        }
+    }
+
+    /// A window that a filled hole reopens is told at once (Linux `tcp_cleanup_rbuf`).
+    fn update_window(&mut self, path: PathId) {
+        let waiting: u64 = self.subflows.iter().flatten().map(|s| s.rx.waiting_bytes()).sum();
+        if self.receive.has_reopened(waiting)
+            && let Some(subflow) = &mut self.subflows[path.index()]
+        {
+            subflow.rx.acks.request();
+        }
+    }
+
+    /// Any packet on a path proves that it lives (`pf` cleared, un-staled).
+    fn revive(&mut self, now: Instant, path: PathId) {
+        let state = &mut self.paths[path.index()];
+        state.last_heard = now;
+        if std::mem::take(&mut state.failed) {
+            state.silent_periods = 0;
+            self.note(now, Some(path), EventKind::Revived);
+            self.scheduler.on_path_event(now, path, PathEvent::Revived);
+        }
+    }
+
+    /// Tells scheduler and record what happened on a subflow, and reacts to its timeouts.
+    pub(super) fn apply(&mut self, now: Instant, path: PathId, effects: &Effects) {
+        if effects.acked_bytes > 0 {
+            self.scheduler.on_acked(now, path, effects.acked_bytes);
+        }
+        if effects.lost_bytes > 0 {
+            self.scheduler.on_lost(now, path, effects.lost_bytes);
+        }
+        if let Some(packets) = effects.recovery {
+            self.note(now, Some(path), EventKind::Recovery(packets));
+        }
+        if effects.undone {
+            self.note(now, Some(path), EventKind::Undone);
+        }
+        if let Some(times) = effects.timeout {
+            self.note(now, Some(path), EventKind::Timeout(times));
+            if self.config.mode == Mode::V096 {
+                self.on_subflow_timeout_v096(now, path);
+            }
+        }
+    }
+}

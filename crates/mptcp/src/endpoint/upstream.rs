@@ -1,0 +1,81 @@
+//! What upstream Linux does when DATA_ACK stalls: one fragment on an idle subflow, and stale
+//! subflows (`algorithms.md` §2.5; `net/mptcp/protocol.c`, `pm_netlink.c`).
+
+use super::Endpoint;
+use crate::endpoint::scheduling::Piece;
+use crate::event::EventKind;
+use scheduler::{PathEvent, PathSet};
+use units::{Duration, Instant, PathId};
+
+/// `net.mptcp.stale_loss_cnt`.
+const STALE_LOSS_COUNT: u32 = 4;
+/// Timer period when no subflow has a timer running.
+const IDLE_PERIOD: Duration = Duration::from_millis(200);
+
+impl Endpoint {
+    /// The longest time that a subflow's own timer still has to run.
+    pub(super) fn meta_period_upstream(&self, now: Instant) -> Duration {
+        let alive = self.established().filter(|s| !self.paths[s.path.index()].failed);
+        let running = alive.map(|s| s.tx.rto_at()).filter(|at| *at != Instant::FAR_FUTURE);
+        let longest = running.map(|at| at - now).max().unwrap_or(Duration::ZERO);
+        if longest.is_zero() { IDLE_PERIOD } else { longest }
+    }
+
+    pub(super) fn meta_timeout_upstream(&mut self, now: Instant) {
+        if let Some(head) = self.send.head() {
+            self.totals.meta_timeouts += 1;
+            self.note(now, None, EventKind::MetaTimeout);
+            self.check_stale(now);
+            if let Some(path) = self.idle_subflow() {
+                let piece = Piece::again(head.dsn, head.bytes);
+                self.assign(now, path, &piece, PathSet::EMPTY.with(path));
+            }
+        }
+        self.restart_meta_timer(now);
+    }
+
+    /// A subflow with nothing outstanding; a backup only when no other is usable.
+    fn idle_subflow(&self) -> Option<PathId> {
+        let alive = || self.established().filter(|s| !self.paths[s.path.index()].failed);
+        let active = alive().any(|subflow| !subflow.backup);
+        alive().find(|s| s.tx.is_idle() && s.backup != active).map(|s| s.path)
+    }
+
+    /// Counts silent periods of subflows with data outstanding; five of them make one stale,
+    /// provided that another is not silent too.
+    fn check_stale(&mut self, now: Instant) {
+        for index in 0..self.subflows.len() {
+            let Some(subflow) = &self.subflows[index] else { continue };
+            if !subflow.is_established() || subflow.tx.is_idle() {
+                continue;
+            }
+            let state = &mut self.paths[index];
+            if state.silent_periods == 0 || state.heard_at_check != state.last_heard {
+                state.silent_periods = 1;
+                state.heard_at_check = state.last_heard;
+            } else {
+                state.silent_periods += 1;
+            }
+            if state.silent_periods > STALE_LOSS_COUNT && !state.failed && self.has_better(index) {
+                self.mark_stale(now, PathId(index as u8));
+            }
+        }
+    }
+
+    fn has_better(&self, than: usize) -> bool {
+        self.established().any(|subflow| {
+            let state = &self.paths[subflow.path.index()];
+            let limit = STALE_LOSS_COUNT - 1;
+            subflow.path.index() != than && !state.failed && state.silent_periods < limit
+        })
+    }
+
+    /// Stops using a subflow and sends everything without DATA_ACK again elsewhere.
+    fn mark_stale(&mut self, now: Instant, path: PathId) {
+        self.paths[path.index()].failed = true;
+        let count = self.send.reinject_all();
+        self.note(now, Some(path), EventKind::Failed);
+        self.note(now, Some(path), EventKind::Reinjected(count));
+        self.scheduler.on_path_event(now, path, PathEvent::Failed);
+    }
+}

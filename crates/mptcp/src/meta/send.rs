@@ -1,0 +1,167 @@
+//! Sending side of the connection: what is unsent, what lacks its DATA_ACK, what goes again.
+
+use scheduler::PathSet;
+use std::collections::{BTreeSet, VecDeque};
+use units::PathId;
+
+/// A piece of the stream that was sent and has no DATA_ACK yet. Its boundaries never change.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MetaSegment {
+    pub dsn: u64,
+    pub bytes: u64,
+    /// Paths on which it was put (kernel `path_mask`).
+    pub carried_by: PathSet,
+    /// Paths from whose queue it was reinjected: once each (`algorithms.md` §2.5).
+    pub reinjected_from: PathSet,
+}
+
+/// Send buffer and reinjection queue of a connection.
+#[derive(Debug)]
+pub(crate) struct SendBuffer {
+    /// Bytes that the application wants to send in all.
+    offered: u64,
+    limit_bytes: u64,
+    mss_bytes: u64,
+    una: u64,
+    next: u64,
+    segments: VecDeque<MetaSegment>,
+    reinject: BTreeSet<u64>,
+    window_end: u64,
+    window_bytes: u64,
+}
+
+impl SendBuffer {
+    pub fn new(limit_bytes: u64, mss_bytes: u64) -> Self {
+        Self {
+            offered: 0,
+            limit_bytes,
+            mss_bytes,
+            una: 0,
+            next: 0,
+            segments: VecDeque::new(),
+            reinject: BTreeSet::new(),
+            window_end: 0,
+            window_bytes: 0,
+        }
+    }
+
+    /// The application has `bytes` more to send.
+    pub fn offer(&mut self, bytes: u64) {
+        self.offered = self.offered.saturating_add(bytes);
+    }
+
+    /// End of what fits into the send buffer.
+    fn written(&self) -> u64 {
+        self.offered.min(self.una.saturating_add(self.limit_bytes))
+    }
+
+    /// Bytes in the buffer that no path has been assigned yet.
+    pub fn unsent_bytes(&self) -> u64 {
+        self.written() - self.next
+    }
+
+    /// The application is blocked for lack of send memory.
+    pub fn is_full(&self) -> bool {
+        self.written() < self.offered
+    }
+
+    pub fn offered(&self) -> u64 {
+        self.offered
+    }
+
+    pub fn una(&self) -> u64 {
+        self.una
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.una == self.next
+    }
+
+    /// The window as advertised last, and what is left of it beyond everything sent.
+    pub fn window_bytes(&self) -> (u64, u64) {
+        (self.window_bytes, self.window_end.saturating_sub(self.next))
+    }
+
+    /// Length of the next new segment. Short ones leave only when the application has nothing more
+    /// at hand; one that the send buffer cuts short waits for a DATA_ACK (RFC 9293 §3.8.6.2.1).
+    pub fn next_new(&self) -> Option<(u64, u64)> {
+        let bytes = self.unsent_bytes().min(self.mss_bytes);
+        if bytes == 0 || bytes < self.mss_bytes && self.is_full() && !self.is_empty() {
+            return None;
+        }
+        Some((self.next, bytes))
+    }
+
+    /// Whether the receive window admits the bytes up to `end`.
+    pub fn fits(&self, end: u64) -> bool {
+        end <= self.window_end
+    }
+
+    /// The next new segment was assigned to a path.
+    pub fn push_sent(&mut self, bytes: u64, carried_by: PathSet) {
+        let (dsn, reinjected_from) = (self.next, PathSet::EMPTY);
+        self.segments.push_back(MetaSegment { dsn, bytes, carried_by, reinjected_from });
+        self.next += bytes;
+    }
+
+    /// DATA_ACK and window of an acknowledgement. True when the DATA_ACK advanced.
+    pub fn on_data_ack(&mut self, data_ack: u64, window_end: u64) -> bool {
+        if window_end >= self.window_end {
+            self.window_end = window_end;
+            self.window_bytes = window_end.saturating_sub(data_ack);
+        }
+        if data_ack <= self.una || data_ack > self.next {
+            return false;
+        }
+        self.una = data_ack;
+        while self.segments.front().is_some_and(|head| head.dsn + head.bytes <= data_ack) {
+            self.segments.pop_front();
+        }
+        while self.reinject.first().is_some_and(|dsn| *dsn < data_ack) {
+            self.reinject.pop_first();
+        }
+        true
+    }
+
+    /// The oldest segment without DATA_ACK.
+    pub fn head(&self) -> Option<MetaSegment> {
+        self.segments.front().copied()
+    }
+
+    /// The segment that begins at `dsn`, unless it has its DATA_ACK.
+    pub fn segment_mut(&mut self, dsn: u64) -> Option<&mut MetaSegment> {
+        let index = self.segments.partition_point(|segment| segment.dsn < dsn);
+        self.segments.get_mut(index).filter(|segment| segment.dsn == dsn)
+    }
+
+    /// The lowest segment that shall go again on another path.
+    pub fn next_reinjection(&mut self) -> Option<MetaSegment> {
+        let dsn = *self.reinject.first()?;
+        self.segment_mut(dsn).copied()
+    }
+
+    /// Queues the segment at `dsn` to go again. False when it has its DATA_ACK or is queued.
+    pub fn reinject(&mut self, dsn: u64) -> bool {
+        self.segment_mut(dsn).is_some() && self.reinject.insert(dsn)
+    }
+
+    /// Queues everything without DATA_ACK to go again; returns how many segments that are.
+    pub fn reinject_all(&mut self) -> u64 {
+        let before = self.reinject.len();
+        self.reinject.extend(self.segments.iter().map(|segment| segment.dsn));
+        (self.reinject.len() - before) as u64
+    }
+
+    /// The subflow of `path` is gone: a later one counts as untried.
+    pub fn forget_path(&mut self, path: PathId) {
+        for segment in &mut self.segments {
+            segment.carried_by = segment.carried_by.without(path);
+            segment.reinjected_from = segment.reinjected_from.without(path);
+        }
+    }
+
+    /// The segment at `dsn` was assigned again.
+    pub fn on_reinjected(&mut self, dsn: u64) {
+        self.reinject.remove(&dsn);
+    }
+}

@@ -1,0 +1,50 @@
+//! One subflow: handshake, sending and receiving side.
+
+mod handshake;
+mod pacing;
+mod receiver;
+mod sender;
+
+pub(crate) use handshake::{Handshake, State};
+pub(crate) use receiver::SubflowReceiver;
+pub(crate) use sender::{CaState, Effects, Mapping, SenderStats, SubflowSender};
+
+use crate::config::EndpointConfig;
+use units::{Instant, PathId};
+
+/// One subflow of an endpoint.
+#[derive(Debug)]
+pub(crate) struct Subflow {
+    pub path: PathId,
+    pub incarnation: u16,
+    pub backup: bool,
+    pub handshake: Handshake,
+    pub tx: SubflowSender,
+    pub rx: SubflowReceiver,
+}
+
+impl Subflow {
+    pub fn new(config: &EndpointConfig, path: PathId, incarnation: u16, hs: Handshake) -> Self {
+        let mut controller = config.controller;
+        controller.seed = controller.seed.wrapping_add(u64::from(path.0));
+        Self {
+            path,
+            incarnation,
+            backup: config.backup.get(path.index()).copied().unwrap_or(false),
+            handshake: hs,
+            tx: SubflowSender::new(config.mode, config.congestion.build(controller)),
+            rx: SubflowReceiver::default(),
+        }
+    }
+
+    /// Data may be sent.
+    pub fn is_established(&self) -> bool {
+        self.handshake.state() == State::Established
+    }
+
+    /// The next moment at which [`Subflow::on_timer`] has something to do.
+    pub fn next_timer(&self) -> Instant {
+        let ack = self.rx.acks.deadline().unwrap_or(Instant::FAR_FUTURE);
+        self.tx.next_timer().min(ack).min(self.handshake.deadline())
+    }
+}

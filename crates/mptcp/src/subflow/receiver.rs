@@ -1,0 +1,112 @@
+//! Receiving side of one subflow: reassembly by subflow sequence number, SACK, delayed ACKs.
+
+use crate::segment::{Payload, Sacks};
+use rangemap::RangeSet;
+use recovery::AckPolicy;
+use std::collections::{BTreeMap, VecDeque};
+use units::Instant;
+
+/// Linux keeps this many candidate blocks (`tcp_sack_block selective_acks[4]`).
+const RECENT_BLOCKS: usize = 4;
+
+#[derive(Debug, Default)]
+pub(crate) struct SubflowReceiver {
+    next: u64,
+    waiting: BTreeMap<u64, Payload>,
+    waiting_bytes: u64,
+    ranges: RangeSet<u64>,
+    /// A sequence number out of each recently changed block, the latest first.
+    recent: VecDeque<u64>,
+    duplicate: bool,
+    echo: Instant,
+    echo_pending: Option<Instant>,
+    pub acks: AckPolicy,
+}
+
+impl SubflowReceiver {
+    /// Takes a data segment; what is now in subflow order is handed to `deliver`.
+    pub fn on_payload(
+        &mut self,
+        now: Instant,
+        payload: Payload,
+        sent_at: Instant,
+        mut deliver: impl FnMut(Payload),
+    ) {
+        let seq = payload.seq;
+        if seq < self.next || self.waiting.contains_key(&seq) {
+            self.duplicate = true;
+            self.acks.on_data(now, false);
+            return;
+        }
+        let had_hole = !self.waiting.is_empty();
+        self.acks.on_data(now, seq == self.next && !had_hole);
+        if seq > self.next {
+            self.wait(payload);
+            return;
+        }
+        self.echo_pending.get_or_insert(sent_at);
+        self.next += 1;
+        deliver(payload);
+        if had_hole {
+            self.drain(deliver);
+        }
+    }
+
+    fn wait(&mut self, payload: Payload) {
+        let seq = payload.seq;
+        self.waiting.insert(seq, payload);
+        self.waiting_bytes += payload.bytes;
+        self.ranges.insert(seq..seq + 1);
+        let block = self.ranges.get(&seq).cloned().unwrap_or(seq..seq + 1);
+        self.recent.retain(|other| !block.contains(other));
+        self.recent.push_front(seq);
+        self.recent.truncate(RECENT_BLOCKS);
+    }
+
+    fn drain(&mut self, mut deliver: impl FnMut(Payload)) {
+        while let Some(entry) = self.waiting.first_entry() {
+            if *entry.key() != self.next {
+                break;
+            }
+            let payload = entry.remove();
+            self.waiting_bytes -= payload.bytes;
+            self.next += 1;
+            deliver(payload);
+        }
+        self.ranges.remove(0..self.next);
+        self.recent.retain(|seq| *seq >= self.next);
+    }
+
+    /// Next expected subflow sequence number.
+    pub fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// Payload that waits behind a hole of the subflow.
+    pub fn waiting_bytes(&self) -> u64 {
+        self.waiting_bytes
+    }
+
+    /// The SACK blocks of the next acknowledgement, `limit` at most.
+    pub fn sacks(&self, limit: usize) -> Sacks {
+        let mut sacks = Sacks::default();
+        for seq in self.recent.iter().take(limit) {
+            if let Some(block) = self.ranges.get(seq) {
+                sacks.push((block.start, block.end));
+            }
+        }
+        sacks
+    }
+
+    /// An acknowledgement leaves: the DSACK flag and timestamp that it carries.
+    pub fn on_ack_sent(&mut self) -> (bool, Instant) {
+        self.acks.on_ack_sent();
+        self.echo = self.echo_pending.take().unwrap_or(self.echo);
+        (std::mem::take(&mut self.duplicate), self.echo)
+    }
+
+    /// The timestamp to echo outside of an acknowledgement of data (handshake).
+    pub fn set_echo(&mut self, sent_at: Instant) {
+        self.echo = sent_at;
+    }
+}

@@ -1,0 +1,187 @@
+//! The description of a run: the JSON of `python/skyweave/config.py`, whose units are in the names.
+
+use crate::SimError;
+use congestion::{Algorithm as Congestion, SlowStart};
+use link::LinkConfig;
+use mptcp::Mode;
+use scheduler::Algorithm as Scheduling;
+use serde::{Deserialize, Serialize};
+use units::Instant;
+
+/// Everything that decides the outcome of one run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RunConfig {
+    /// The paths between clients and servers.
+    pub paths: Vec<PathConfig>,
+    /// The connections over them; several share the links.
+    pub connections: Vec<ConnectionConfig>,
+    /// Every random stream of the run is derived from this.
+    #[serde(default = "one")]
+    pub seed: u64,
+    /// The run ends here at the latest.
+    #[serde(default = "an_hour")]
+    pub stop_after_s: f64,
+    /// Spacing of the samples.
+    #[serde(default = "tenth_of_a_second")]
+    pub sample_interval_ms: u64,
+}
+
+fn one() -> u64 {
+    1
+}
+
+fn an_hour() -> f64 {
+    3600.0
+}
+
+fn tenth_of_a_second() -> u64 {
+    100
+}
+
+/// A path: a link each way.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PathConfig {
+    /// Its name in connections and in the record.
+    pub name: String,
+    /// Server to client.
+    pub down: LinkConfig,
+    /// Client to server.
+    pub up: LinkConfig,
+    /// Used only when no other path is usable.
+    #[serde(default)]
+    pub backup: bool,
+    /// When the interface exists; always by default.
+    #[serde(default = "always")]
+    pub present: Vec<UpWindow>,
+}
+
+fn always() -> Vec<UpWindow> {
+    vec![UpWindow { start_s: 0.0, end_s: None }]
+}
+
+/// The interface of a path exists in [start, end).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct UpWindow {
+    /// From here on.
+    pub start_s: f64,
+    /// Until here; for ever if absent.
+    #[serde(default)]
+    pub end_s: Option<f64>,
+}
+
+/// Which transport a connection speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Transport {
+    /// Single-path TCP on the first of its paths.
+    Tcp,
+    /// Multipath TCP on all of them.
+    Mptcp,
+}
+
+/// Which way the data go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Direction {
+    /// Server to client.
+    Down,
+    /// Client to server.
+    Up,
+}
+
+/// One bulk transfer: so many bytes, or as much as fits into a time.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BulkConfig {
+    /// Which way.
+    #[serde(default = "down")]
+    pub direction: Direction,
+    /// Size of the transfer.
+    #[serde(default)]
+    pub bytes: Option<u64>,
+    /// End of the transfer after its start, finished or not.
+    #[serde(default)]
+    pub duration_s: Option<f64>,
+}
+
+fn down() -> Direction {
+    Direction::Down
+}
+
+/// One connection.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ConnectionConfig {
+    /// Names of its paths in the order in which they are joined; all of them if empty.
+    #[serde(default)]
+    pub paths: Vec<String>,
+    /// TCP or Multipath TCP.
+    pub transport: Transport,
+    /// Whose Multipath TCP.
+    pub mode: Mode,
+    /// Packet scheduler by name.
+    pub scheduler: Scheduling,
+    /// Congestion control by name.
+    pub congestion: Congestion,
+    /// How CUBIC leaves slow start.
+    #[serde(default)]
+    pub hystart: SlowStart,
+    /// What it transfers.
+    pub workload: BulkConfig,
+    /// When the client opens it.
+    #[serde(default)]
+    pub start_s: f64,
+    /// Send buffer.
+    pub send_buffer_bytes: u64,
+    /// Receive buffer, as the window that it amounts to.
+    pub receive_buffer_bytes: u64,
+    /// Let the receive buffer grow with the data rate.
+    #[serde(default)]
+    pub autotune: bool,
+}
+
+impl ConnectionConfig {
+    /// The mode of its endpoints: plain headers for TCP.
+    pub fn effective_mode(&self) -> Mode {
+        match self.transport {
+            Transport::Tcp => Mode::Tcp,
+            Transport::Mptcp => self.mode,
+        }
+    }
+
+    /// Indices of its paths among `all`, in joining order.
+    pub(crate) fn path_indices(
+        &self,
+        at: usize,
+        all: &[PathConfig],
+    ) -> Result<Vec<usize>, SimError> {
+        let find = |name: &String| {
+            let found = all.iter().position(|path| path.name == *name);
+            found.ok_or_else(|| SimError::UnknownPath { connection: at, name: name.clone() })
+        };
+        let mut indices: Vec<usize> = if self.paths.is_empty() {
+            (0..all.len()).collect()
+        } else {
+            self.paths.iter().map(find).collect::<Result<_, _>>()?
+        };
+        let mut seen = std::collections::BTreeSet::new();
+        if let Some(twice) = indices.iter().find(|index| !seen.insert(**index)) {
+            return Err(SimError::RepeatedPath { connection: at, name: all[*twice].name.clone() });
+        }
+        if self.transport == Transport::Tcp {
+            indices.truncate(1);
+        }
+        Ok(indices)
+    }
+}
+
+/// Seconds of a study file as an instant.
+pub(crate) fn instant(field: &'static str, seconds: f64) -> Result<Instant, SimError> {
+    if !(0.0..=1e9).contains(&seconds) {
+        return Err(SimError::Time { field, seconds });
+    }
+    Ok(Instant::from_nanos((seconds * 1e9).round() as u64))
+}

@@ -1,0 +1,73 @@
+/// Why a run cannot begin: what, where, and what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum SimError {
+    /// No path, no connection.
+    #[error("the run has no {0}: add at least one")]
+    Empty(&'static str),
+    /// More than fit into the identifiers.
+    #[error("the run has {count} {what}: at most {limit} are possible")]
+    TooMany {
+        /// Paths or connections.
+        what: &'static str,
+        /// How many.
+        count: usize,
+        /// How many may be.
+        limit: usize,
+    },
+    /// Two paths of one name.
+    #[error("two paths are called '{0}': give each its own name")]
+    RepeatedName(String),
+    /// A connection names a path that is not there.
+    #[error("connection {connection} uses a path '{name}' that the run does not have")]
+    UnknownPath {
+        /// Its place in the run.
+        connection: usize,
+        /// The name.
+        name: String,
+    },
+    /// A connection names a path twice.
+    #[error("connection {connection} uses path '{name}' twice: name it once")]
+    RepeatedPath {
+        /// Its place in the run.
+        connection: usize,
+        /// The name.
+        name: String,
+    },
+    /// A transfer without an end.
+    #[error("connection {0} has neither bytes nor duration_s: give one of them")]
+    Endless(usize),
+    /// A buffer that does not hold one segment.
+    #[error("{field} of connection {connection} is {bytes} bytes: it must hold at least 1500")]
+    Buffer {
+        /// Its place in the run.
+        connection: usize,
+        /// Which buffer.
+        field: &'static str,
+        /// Its size.
+        bytes: u64,
+    },
+    /// A time that makes no sense.
+    #[error("{field} is {seconds} s: it must lie between 0 and 1e9")]
+    Time {
+        /// Which field.
+        field: &'static str,
+        /// Its value.
+        seconds: f64,
+    },
+    /// Windows of presence out of order.
+    #[error("path '{0}': the windows of 'present' must be ordered, apart and not empty")]
+    Presence(String),
+    /// The sampling interval is zero.
+    #[error("sample_interval_ms is 0: it must be at least 1")]
+    SampleInterval,
+    /// A link that cannot be built.
+    #[error("path '{path}', {direction} link: {error}")]
+    Link {
+        /// Name of the path.
+        path: String,
+        /// "down" or "up".
+        direction: &'static str,
+        /// What is wrong with it.
+        error: Box<link::LinkError>,
+    },
+}

@@ -1,0 +1,161 @@
+//! What a run leaves behind; the columns are those of `python/skyweave/record.py`.
+
+use mptcp::PathStats;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Samples, events and totals of a run.
+#[derive(Clone, Debug, Default)]
+pub struct Outcome {
+    /// Names of the paths that `path` in the rows counts.
+    pub path_names: Vec<String>,
+    /// One row per sample time, connection and path, and one for the connection itself.
+    pub samples: Vec<SampleRow>,
+    /// One row per event at the sending end.
+    pub events: Vec<EventRow>,
+    /// Sums over the run.
+    pub totals: Totals,
+}
+
+/// One sample. A path's row leaves the connection's columns zero, and the other way round.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SampleRow {
+    /// When.
+    pub time_s: f64,
+    /// Time since the sample before.
+    pub interval_s: f64,
+    /// Place of the connection in the run.
+    pub connection: usize,
+    /// Place of the path in the run; `None` in the connection's own row.
+    pub path: Option<usize>,
+    /// Congestion window.
+    pub cwnd_packets: u64,
+    /// Smoothed RTT.
+    pub srtt_ms: f64,
+    /// Packets in flight.
+    pub in_flight_packets: u64,
+    /// Pacing rate of the sender.
+    pub pacing_mbps: f64,
+    /// Payload delivered since the start: on the path, or to the application.
+    pub delivered_bytes: u64,
+    /// Packets marked lost since the start.
+    pub lost_packets: u64,
+    /// Packets retransmitted since the start.
+    pub retransmitted_packets: u64,
+    /// Bytes in the queue of the link that the data take.
+    pub queue_bytes: u64,
+    /// What the application got since the sample before.
+    pub goodput_mbps: f64,
+    /// Bytes at the receiver that wait for a hole in the stream.
+    pub reorder_buffer_bytes: u64,
+    /// What the receive window still admits at the sender.
+    pub send_window_bytes: u64,
+}
+
+/// One event.
+#[derive(Clone, Copy, Debug)]
+pub struct EventRow {
+    /// When.
+    pub time_s: f64,
+    /// Place of the connection in the run.
+    pub connection: usize,
+    /// Place of the path in the run, if it concerns one.
+    pub path: Option<usize>,
+    /// What ([`mptcp::EventKind::name`]).
+    pub event: &'static str,
+    /// The number that goes with it ([`mptcp::EventKind::value`]).
+    pub value: f64,
+}
+
+/// Sums over a run.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Totals {
+    /// Virtual time that passed.
+    pub simulated_s: f64,
+    /// Segments and acknowledgements that left a link.
+    pub link_packets: u64,
+    /// One entry per connection.
+    pub connections: Vec<ConnectionTotals>,
+    /// Per link, "NAME.down" and "NAME.up".
+    pub links: BTreeMap<String, LinkTotals>,
+}
+
+/// Sums of one connection.
+#[derive(Clone, Debug, Serialize)]
+#[expect(missing_docs, reason = "the names say it; python/skyweave/engine.py lists them")]
+pub struct ConnectionTotals {
+    pub transport: &'static str,
+    pub scheduler: &'static str,
+    pub congestion: &'static str,
+    pub direction: &'static str,
+    pub start_s: f64,
+    pub completion_s: Option<f64>,
+    pub delivered_bytes: u64,
+    pub goodput_mbps: f64,
+    pub duplicate_bytes: u64,
+    pub reorder_buffer_max_bytes: u64,
+    pub meta_timeouts: u64,
+    pub window_stalls: u64,
+    pub penalisations: u64,
+    pub waits: u64,
+    pub paths: BTreeMap<String, PathTotals>,
+}
+
+/// Sums of one path of a connection.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[expect(missing_docs, reason = "the names say it; python/skyweave/engine.py lists them")]
+pub struct PathTotals {
+    pub sent_packets: u64,
+    pub sent_bytes: u64,
+    pub lost_packets: u64,
+    pub retransmitted_packets: u64,
+    pub reinjected_packets: u64,
+    pub timeouts: u64,
+    pub spurious_timeouts: u64,
+    pub unique_bytes: u64,
+    pub min_rtt_ms: f64,
+}
+
+impl PathTotals {
+    /// From the sender's and the receiver's view of the path.
+    pub(crate) fn new(sender: &PathStats, receiver: &PathStats) -> Self {
+        Self {
+            sent_packets: sender.sent_packets,
+            sent_bytes: sender.sent_bytes,
+            lost_packets: sender.lost_packets,
+            retransmitted_packets: sender.retransmitted_packets,
+            reinjected_packets: sender.reinjected_packets,
+            timeouts: sender.timeouts,
+            spurious_timeouts: sender.undone,
+            unique_bytes: receiver.unique_bytes,
+            min_rtt_ms: sender.min_rtt.as_secs_f64() * 1e3,
+        }
+    }
+}
+
+/// Sums of one link.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[expect(missing_docs, reason = "the names say it; python/skyweave/engine.py lists them")]
+pub struct LinkTotals {
+    pub in_packets: u64,
+    pub delivered_packets: u64,
+    pub delivered_bytes: u64,
+    pub dropped_queue: u64,
+    pub dropped_aqm: u64,
+    pub dropped_loss: u64,
+    pub dropped_outage: u64,
+}
+
+impl From<link::Counters> for LinkTotals {
+    fn from(counters: link::Counters) -> Self {
+        Self {
+            in_packets: counters.offered_packets,
+            delivered_packets: counters.delivered_packets,
+            delivered_bytes: counters.delivered_bytes,
+            dropped_queue: counters.dropped_queue_packets,
+            dropped_aqm: counters.dropped_aqm_packets,
+            dropped_loss: counters.dropped_loss_packets,
+            dropped_outage: counters.dropped_outage_packets,
+        }
+    }
+}

@@ -1,0 +1,298 @@
+//! The event loop.
+
+use crate::SimError;
+use crate::config::{Direction, RunConfig, instant};
+use crate::connection::{Connection, Phase};
+use crate::network::{Wire, build, leads, link_index};
+use crate::outcome::{Outcome, SampleRow, Totals};
+use crate::script::{Action, write};
+use crate::streams::stream_seed;
+use link::Link;
+use scheduler::Scheduler;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use units::{Duration, Instant, PathId};
+
+const MAX_PATHS: usize = 64;
+const MAX_CONNECTIONS: usize = 1 << 15;
+
+/// Runs a configuration to its end.
+///
+/// # Errors
+/// [`SimError`] when the configuration makes no sense; nothing has run then.
+pub fn simulate(config: &RunConfig) -> Result<Outcome, SimError> {
+    simulate_with(config, BTreeMap::new(), &AtomicBool::new(false))
+}
+
+/// Runs a configuration with schedulers of the caller's for some connections (by their place),
+/// instead of those that the configuration names. The run ends early, with what it has so far,
+/// once `cancelled` is set.
+///
+/// # Errors
+/// As [`simulate`].
+pub fn simulate_with(
+    config: &RunConfig,
+    schedulers: BTreeMap<usize, Box<dyn Scheduler>>,
+    cancelled: &AtomicBool,
+) -> Result<Outcome, SimError> {
+    Ok(World::new(config, schedulers)?.run(cancelled))
+}
+
+/// Both ends of all connections and all links, with the time at which each wants attention.
+#[derive(Debug)]
+struct World {
+    path_names: Vec<String>,
+    links: Vec<Link<Wire>>,
+    connections: Vec<Connection>,
+    script: Vec<(Instant, Action)>,
+    script_next: usize,
+    /// Due times: links first, then client and server of each connection.
+    due: Vec<Instant>,
+    sample_interval: Duration,
+    next_sample: Instant,
+    stop_at: Instant,
+    outcome: Outcome,
+}
+
+impl World {
+    fn new(
+        config: &RunConfig,
+        mut schedulers: BTreeMap<usize, Box<dyn Scheduler>>,
+    ) -> Result<Self, SimError> {
+        check_size("paths", config.paths.len(), MAX_PATHS)?;
+        check_size("connections", config.connections.len(), MAX_CONNECTIONS)?;
+        if config.sample_interval_ms == 0 {
+            return Err(SimError::SampleInterval);
+        }
+        let links = build(config)?;
+        let mut connections = Vec::with_capacity(config.connections.len());
+        let mut paths_of = Vec::with_capacity(config.connections.len());
+        for (place, one) in config.connections.iter().enumerate() {
+            check_connection(place, one)?;
+            let paths = one.path_indices(place, &config.paths)?;
+            let backup = paths.iter().map(|path| config.paths[*path].backup).collect();
+            let seed = stream_seed(config.seed, &format!("connection {place}"), "controllers");
+            let scheduler = schedulers.remove(&place).unwrap_or_else(|| one.scheduler.build());
+            connections.push(Connection::new(one, paths.clone(), backup, seed, scheduler));
+            paths_of.push(paths);
+        }
+        let sample_interval = Duration::from_millis(config.sample_interval_ms);
+        Ok(Self {
+            path_names: config.paths.iter().map(|path| path.name.clone()).collect(),
+            due: vec![Instant::FAR_FUTURE; links.len() + 2 * connections.len()],
+            links,
+            connections,
+            script: write(config, &paths_of)?,
+            script_next: 0,
+            sample_interval,
+            next_sample: Instant::ZERO + sample_interval,
+            stop_at: instant("stop_after_s", config.stop_after_s)?,
+            outcome: Outcome::default(),
+        })
+    }
+
+    fn run(mut self, cancelled: &AtomicBool) -> Outcome {
+        let mut now = Instant::ZERO;
+        while let Some((at, source)) = self.earliest() {
+            if at > self.stop_at || cancelled.load(Ordering::Relaxed) {
+                now = self.stop_at.min(at);
+                break;
+            }
+            now = now.max(at);
+            match source {
+                Source::Script => self.act(now),
+                Source::Sample => self.sample(now),
+                Source::Link(index) => self.deliver(now, index),
+                Source::Endpoint(place, end) => {
+                    self.endpoint(place, end).on_timeout(now);
+                    self.flush(now, place, end);
+                }
+            }
+        }
+        self.finish(now)
+    }
+
+    /// What is due first. A tie goes to the script, then to samples, links, endpoints, in order:
+    /// what the script says about a moment holds for everything else in it. `None` when all is
+    /// over.
+    fn earliest(&self) -> Option<(Instant, Source)> {
+        let scripted = self.script.get(self.script_next).map_or(Instant::FAR_FUTURE, |next| next.0);
+        let running = self.connections.iter().any(|c| c.is_running());
+        if !running && scripted == Instant::FAR_FUTURE {
+            return None;
+        }
+        let (mut index, mut first) = (0, Instant::FAR_FUTURE);
+        for (place, at) in self.due.iter().enumerate() {
+            if *at < first {
+                (index, first) = (place, *at);
+            }
+        }
+        if scripted <= self.next_sample && scripted <= first {
+            return Some((scripted, Source::Script));
+        }
+        if self.next_sample <= first {
+            return Some((self.next_sample, Source::Sample));
+        }
+        let source = match index.checked_sub(self.links.len()) {
+            None => Source::Link(index),
+            Some(endpoint) => Source::Endpoint(endpoint / 2, leads(endpoint)),
+        };
+        Some((first, source))
+    }
+
+    /// The endpoint that data in this direction reach: down leads to the client.
+    fn endpoint(&mut self, place: usize, end: Direction) -> &mut mptcp::Endpoint {
+        let connection = &mut self.connections[place];
+        match end {
+            Direction::Down => &mut connection.client,
+            Direction::Up => &mut connection.server,
+        }
+    }
+
+    fn act(&mut self, now: Instant) {
+        let (_, action) = self.script[self.script_next];
+        self.script_next += 1;
+        let place = match action {
+            Action::Open { connection } => {
+                self.connections[connection].open(now);
+                connection
+            }
+            Action::End { connection } => {
+                // A sample at this very moment still belongs to the connection.
+                if now == self.next_sample {
+                    self.sample(now);
+                }
+                self.connections[connection].end(now);
+                let base = self.links.len() + 2 * connection;
+                self.due[base..base + 2].fill(Instant::FAR_FUTURE);
+                return;
+            }
+            Action::PathUp { connection, path } => {
+                self.connections[connection].client.path_up(now, PathId(path as u8));
+                connection
+            }
+            Action::PathDown { connection, path } => {
+                self.connections[connection].client.path_down(now, PathId(path as u8));
+                connection
+            }
+        };
+        if self.connections[place].is_running() {
+            self.flush(now, place, Direction::Down);
+            self.flush(now, place, Direction::Up);
+        }
+    }
+
+    /// Hands over what has arrived at the far end of a link.
+    fn deliver(&mut self, now: Instant, index: usize) {
+        let end = leads(index);
+        while let Some(wire) = self.links[index].pop(now) {
+            let place = usize::from(wire.connection);
+            if !self.connections[place].is_running() {
+                continue;
+            }
+            self.endpoint(place, end).handle(now, wire.path, &wire.segment);
+            self.flush(now, place, end);
+            self.connections[place].check_completion(now);
+        }
+        self.due[index] = self.links[index].next_at().unwrap_or(Instant::FAR_FUTURE);
+    }
+
+    /// Puts everything that an endpoint has to send on its links.
+    fn flush(&mut self, now: Instant, place: usize, end: Direction) {
+        let toward = if end == Direction::Down { Direction::Up } else { Direction::Down };
+        while let Some((path, segment)) = self.endpoint(place, end).poll_transmit(now) {
+            let index = link_index(self.connections[place].paths[path.index()], toward);
+            let wire = Wire { connection: place as u16, path, segment };
+            // A packet that the link refuses is lost; its counters know why.
+            let _refused = self.links[index].push(now, wire);
+            self.due[index] = self.links[index].next_at().unwrap_or(Instant::FAR_FUTURE);
+        }
+        let timer = self.endpoint(place, end).poll_timeout().unwrap_or(Instant::FAR_FUTURE);
+        let slot = self.links.len() + 2 * place + usize::from(end == Direction::Up);
+        self.due[slot] = timer;
+    }
+
+    fn sample(&mut self, now: Instant) {
+        self.next_sample = now + self.sample_interval;
+        for (place, connection) in self.connections.iter_mut().enumerate() {
+            if !connection.is_sampled(now) {
+                continue;
+            }
+            let direction = connection.config.workload.direction;
+            let links = &mut self.links;
+            let queues: Vec<u64> = (connection.paths.iter())
+                .map(|path| {
+                    let link = &mut links[link_index(*path, direction)];
+                    link.advance(now);
+                    link.queued_bytes()
+                })
+                .collect();
+            let row = SampleRow {
+                time_s: now.as_secs_f64(),
+                interval_s: self.sample_interval.as_secs_f64(),
+                connection: place,
+                ..SampleRow::default()
+            };
+            connection.sample(&row, &queues, &mut self.outcome.samples);
+            connection.take_events(place, &mut self.outcome.events);
+            if connection.phase == Phase::Complete {
+                connection.end(now);
+                let base = self.links.len() + 2 * place;
+                self.due[base..base + 2].fill(Instant::FAR_FUTURE);
+            }
+        }
+    }
+
+    fn finish(mut self, now: Instant) -> Outcome {
+        for (place, connection) in self.connections.iter_mut().enumerate() {
+            connection.take_events(place, &mut self.outcome.events);
+        }
+        self.outcome
+            .events
+            .sort_by(|a, b| a.time_s.total_cmp(&b.time_s).then(a.connection.cmp(&b.connection)));
+        let mut totals = Totals { simulated_s: now.as_secs_f64(), ..Totals::default() };
+        for connection in &self.connections {
+            totals.connections.push(connection.totals(&self.path_names, now));
+        }
+        for (index, link) in self.links.iter().enumerate() {
+            let direction = if leads(index) == Direction::Down { "down" } else { "up" };
+            let name = format!("{}.{direction}", self.path_names[index / 2]);
+            totals.link_packets += link.counters().delivered_packets;
+            totals.links.insert(name, link.counters().into());
+        }
+        self.outcome.totals = totals;
+        self.outcome.path_names = self.path_names;
+        self.outcome
+    }
+}
+
+/// Who is due.
+#[derive(Clone, Copy, Debug)]
+enum Source {
+    Script,
+    Sample,
+    Link(usize),
+    Endpoint(usize, Direction),
+}
+
+fn check_size(what: &'static str, count: usize, limit: usize) -> Result<(), SimError> {
+    match count {
+        0 => Err(SimError::Empty(what)),
+        _ if count > limit => Err(SimError::TooMany { what, count, limit }),
+        _ => Ok(()),
+    }
+}
+
+fn check_connection(place: usize, config: &crate::ConnectionConfig) -> Result<(), SimError> {
+    if config.workload.bytes.is_none() && config.workload.duration_s.is_none() {
+        return Err(SimError::Endless(place));
+    }
+    let buffers = [
+        ("send_buffer_bytes", config.send_buffer_bytes),
+        ("receive_buffer_bytes", config.receive_buffer_bytes),
+    ];
+    match buffers.into_iter().find(|(_, bytes)| *bytes < 1500) {
+        Some((field, bytes)) => Err(SimError::Buffer { connection: place, field, bytes }),
+        None => Ok(()),
+    }
+}

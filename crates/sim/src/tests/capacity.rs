@@ -1,0 +1,111 @@
+//! What a connection gets out of its links, and never more.
+
+use super::world::*;
+use congestion::Algorithm as Congestion;
+use mptcp::Mode;
+use scheduler::Algorithm as Scheduling;
+
+/// Payload share of the wire in each mode.
+const TCP: f64 = 1448.0 / 1500.0;
+const V096: f64 = 1428.0 / 1500.0;
+const UPSTREAM: f64 = 1420.0 / 1500.0;
+
+#[test]
+fn bbr_fills_a_steady_link_to_nine_tenths() {
+    let outcome = run(
+        vec![path("a", 50.0, 60.0)],
+        vec![connection(Mode::Tcp, Congestion::Bbr, seconds(60.0))],
+    );
+    let share = goodput(&outcome) / (50.0 * TCP);
+    assert!((0.9..=1.0).contains(&share), "{share}");
+}
+
+#[test]
+fn every_control_fills_a_steady_link_once_it_is_under_way() {
+    for congestion in Congestion::ALL {
+        let outcome = run(
+            vec![path("a", 50.0, 60.0)],
+            vec![connection(Mode::Tcp, congestion, seconds(40.0))],
+        );
+        let share = goodput_between(&outcome, 0, 20.0, 40.0) / (50.0 * TCP);
+        assert!((0.9..=1.001).contains(&share), "{congestion:?}: {share}");
+    }
+}
+
+#[test]
+fn two_steady_paths_add_up_with_ample_buffers() {
+    for (mode, payload) in [(Mode::V096, V096), (Mode::Upstream, UPSTREAM)] {
+        for congestion in [Congestion::Cubic, Congestion::Bbr] {
+            let paths = vec![path("sat", 50.0, 60.0), path("terr", 100.0, 108.0)];
+            let outcome = run(paths, vec![connection(mode, congestion, seconds(40.0))]);
+            let share = goodput_between(&outcome, 0, 10.0, 40.0) / (150.0 * payload);
+            assert!((0.95..=1.001).contains(&share), "{mode:?} {congestion:?}: {share}");
+        }
+    }
+}
+
+/// `algorithms.md` §7: a small window makes the slow path block the head of the line; BLEST knows
+/// it and waits. With an infinite window both are equal.
+#[test]
+fn a_small_window_costs_aggregation_and_blest_loses_less() {
+    let rates = |window_bytes: u64| {
+        [Scheduling::MinRtt, Scheduling::Blest].map(|scheduler| {
+            let paths = vec![path("fast", 50.0, 20.0), path("slow", 10.0, 200.0)];
+            let mut one = connection(Mode::V096, Congestion::Cubic, seconds(40.0));
+            one.scheduler = scheduler;
+            one.receive_buffer_bytes = window_bytes;
+            goodput_between(&run(paths, vec![one]), 0, 10.0, 40.0)
+        })
+    };
+    let [minrtt_ample, blest_ample] = rates(450_000_000);
+    assert!((blest_ample / minrtt_ample - 1.0).abs() < 0.02, "{blest_ample} {minrtt_ample}");
+    let [minrtt_small, blest_small] = rates(1_000_000);
+    assert!(minrtt_small < 0.8 * minrtt_ample, "{minrtt_small} of {minrtt_ample}");
+    assert!(blest_small > 1.2 * minrtt_small, "{blest_small} {minrtt_small}");
+    // One bandwidth-delay product of the fast path: it alone fills the window, neither loses.
+    let [minrtt_fast, blest_fast] = rates(125_000);
+    assert!(minrtt_fast > 0.95 * 50.0 * V096 && blest_fast > 0.95 * 50.0 * V096);
+}
+
+/// No run delivers more than its links carry, in any interval (samples of 100 ms may shift by what
+/// a reordering buffer releases at once, so the sums are compared).
+#[test]
+fn goodput_never_exceeds_capacity() {
+    for mode in [Mode::V096, Mode::Upstream] {
+        let paths = vec![with_loss(path("a", 20.0, 50.0), 0.005), path("b", 7.0, 130.0)];
+        let outcome = run(paths, vec![connection(mode, Congestion::Bbr, seconds(30.0))]);
+        let own = outcome.samples.iter().filter(|row| row.path.is_none());
+        for row in own {
+            let carried_mbit = 27.0 * row.time_s;
+            assert!(row.delivered_bytes as f64 * 8e-6 <= carried_mbit, "{row:?}");
+        }
+        for (name, link) in &outcome.totals.links {
+            let limit = if name.starts_with('a') { 20.0 } else { 7.0 };
+            let carried = link.delivered_bytes as f64 * 8e-6 / outcome.totals.simulated_s;
+            assert!(carried <= limit, "{name}: {carried}");
+        }
+    }
+}
+
+#[test]
+fn a_transfer_upward_equals_one_downward_on_a_symmetric_path() {
+    let mut up = connection(Mode::Tcp, Congestion::Cubic, megabytes(20));
+    up.workload.direction = crate::Direction::Up;
+    let down = connection(Mode::Tcp, Congestion::Cubic, megabytes(20));
+    let [up, down] = [up, down].map(|one| {
+        run(vec![path("a", 50.0, 60.0)], vec![one]).totals.connections[0].completion_s.unwrap()
+    });
+    // The client may send half a round trip after the server could, and has not to wait for it.
+    assert!((up - down).abs() < 0.061, "{up} {down}");
+}
+
+#[test]
+fn small_buffers_limit_to_one_buffer_a_round_trip() {
+    let mut one = connection(Mode::Tcp, Congestion::Cubic, seconds(20.0));
+    one.receive_buffer_bytes = 125_000; // 1 Mbit each 100 ms
+    let outcome = run(vec![path("a", 100.0, 100.0)], vec![one.clone()]);
+    assert!((8.5..=10.0).contains(&goodput(&outcome)), "{}", goodput(&outcome));
+    one.autotune = true;
+    let tuned = run(vec![path("a", 100.0, 100.0)], vec![one]);
+    assert!(goodput(&tuned) > 60.0, "{}", goodput(&tuned));
+}

@@ -1,0 +1,207 @@
+//! Paths that fall silent, go away and come back: what each mode does about it.
+
+use super::world::*;
+use crate::{PathConfig, RunConfig, UpWindow, simulate, simulate_with};
+use congestion::Algorithm as Congestion;
+use mptcp::Mode;
+use proptest::prelude::*;
+use scheduler::{Algorithm as Scheduling, ConnectionView, Decision, Scheduler};
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
+
+fn satellite_and_terrestrial(gap_s: f64) -> Vec<PathConfig> {
+    let sat = path("sat", 50.0, 60.0);
+    let terr = path("terr", 100.0, 108.0);
+    if gap_s > 0.0 { vec![with_gap(sat, 10.0, 10.0 + gap_s), terr] } else { vec![sat, terr] }
+}
+
+/// `algorithms.md` §5.6: one gap of 1 s in v0.96 with CUBIC. The subflow times out about 260 to
+/// 400 ms after the last ACK, everything goes again on the other path, the satellite is heard of
+/// only when a backed-off retransmission falls behind the gap, and it starts over from one packet.
+#[test]
+fn a_gap_in_v096_costs_a_timeout_reinjection_and_a_slow_return() {
+    let one = connection(Mode::V096, Congestion::Cubic, seconds(20.0));
+    let outcome = run(satellite_and_terrestrial(1.0), vec![one]);
+    let timeouts = times(&outcome, "timeout", 0);
+    assert!((10.2..10.6).contains(&timeouts[0]), "{timeouts:?}");
+    let spacing = (timeouts[1] - timeouts[0]) / (timeouts[0] - 10.0);
+    assert!((1.5..2.5).contains(&spacing), "{timeouts:?}: doubled");
+    assert_eq!(times(&outcome, "failed", 0).len(), 1);
+    assert_eq!(times(&outcome, "reinjected", 0).len(), 1);
+    let revived = times(&outcome, "revived", 0);
+    assert!(revived.len() == 1 && (11.0..13.5).contains(&revived[0]), "{revived:?}");
+    let during = goodput_between(&outcome, 0, 10.6, 11.0);
+    assert!(during > 60.0, "the terrestrial path carries on: {during}");
+    let after = goodput_between(&outcome, 0, 17.0, 20.0);
+    assert!(after > 0.9 * 150.0 * 1428.0 / 1500.0, "{after}");
+}
+
+/// `algorithms.md` §7: upstream, a gap of 0.5 s makes nothing stale, one of 5 s does, once, and
+/// the whole queue goes again.
+#[test]
+fn upstream_calls_a_path_stale_after_a_long_gap_only() {
+    let stale = |gap_s| {
+        let one = connection(Mode::Upstream, Congestion::Cubic, seconds(30.0));
+        let outcome = run(satellite_and_terrestrial(gap_s), vec![one]);
+        (times(&outcome, "failed", 0).len(), times(&outcome, "reinjected", 0).len())
+    };
+    assert_eq!(stale(0.5), (0, 0));
+    assert_eq!(stale(5.0), (1, 1));
+}
+
+/// An interface that goes and comes back is told to the peer: no timeout is needed to move on, and
+/// the path joins again.
+#[test]
+fn an_interface_that_leaves_and_returns_is_closed_and_joined_again() {
+    for mode in [Mode::V096, Mode::Upstream] {
+        let mut paths = satellite_and_terrestrial(0.0);
+        paths[0].present = vec![
+            UpWindow { start_s: 0.0, end_s: Some(5.0) },
+            UpWindow { start_s: 8.0, end_s: None },
+        ];
+        let outcome = run(paths, vec![connection(mode, Congestion::Cubic, seconds(20.0))]);
+        assert_eq!(times(&outcome, "closed", 0).len(), 1, "{mode:?}");
+        let joined = times(&outcome, "established", 0);
+        assert!(joined.len() == 2 && (8.0..8.4).contains(&joined[1]), "{mode:?}: {joined:?}");
+        let alone = goodput_between(&outcome, 0, 6.0, 8.0);
+        assert!((80.0..100.0).contains(&alone), "{mode:?}: {alone}");
+        let both = goodput_between(&outcome, 0, 15.0, 20.0);
+        assert!(both > 125.0, "{mode:?}: {both}");
+    }
+}
+
+/// Handshakes (`algorithms.md` §2.3): server sends; the first path after 1.5 RTT, the second after
+/// about 2 RTT of the first and 1.5 of its own.
+#[test]
+fn a_second_path_joins_after_the_published_delay() {
+    let paths = vec![path("sat", 50.0, 60.0), path("terr", 100.0, 108.0)];
+    let outcome = run(paths, vec![connection(Mode::V096, Congestion::Cubic, seconds(2.0))]);
+    let first = times(&outcome, "established", 0)[0];
+    let second = times(&outcome, "established", 1)[0];
+    assert!((first - 0.090).abs() < 0.002, "{first}");
+    assert!((second - (0.120 + 0.162)).abs() < 0.005, "{second}");
+    let mut up = connection(Mode::V096, Congestion::Cubic, seconds(2.0));
+    up.workload.direction = crate::Direction::Up;
+    let outcome = run(vec![path("sat", 50.0, 60.0), path("terr", 100.0, 108.0)], vec![up]);
+    let second = times(&outcome, "established", 1)[0];
+    assert!((second - (0.120 + 0.216)).abs() < 0.005, "{second}");
+}
+
+#[test]
+fn a_backup_path_carries_data_only_while_the_other_is_away() {
+    for mode in [Mode::V096, Mode::Upstream] {
+        let mut paths = satellite_and_terrestrial(0.0);
+        paths[1].backup = true;
+        paths[0].present = vec![UpWindow { start_s: 0.0, end_s: Some(5.0) }];
+        let outcome = run(paths, vec![connection(mode, Congestion::Cubic, seconds(10.0))]);
+        let delivered = |time_s: f64| {
+            let mut rows = outcome.samples.iter().filter(|row| row.path == Some(1));
+            rows.find(|row| (row.time_s - time_s).abs() < 0.01).unwrap().delivered_bytes
+        };
+        assert_eq!(delivered(4.9), 0, "{mode:?}");
+        assert!(delivered(9.9) > 20_000_000, "{mode:?}");
+    }
+}
+
+/// A scheduler that always waits: the connection must not hang on it.
+#[derive(Debug)]
+struct Procrastinator;
+
+impl Scheduler for Procrastinator {
+    fn select(&mut self, _: &ConnectionView<'_>) -> Decision {
+        Decision::Wait(None)
+    }
+}
+
+#[test]
+fn a_scheduler_that_only_waits_cannot_deadlock_a_transfer() {
+    let mut one = connection(Mode::V096, Congestion::Cubic, megabytes(1));
+    one.workload.bytes = Some(50_000);
+    let config = config(satellite_and_terrestrial(0.0), vec![one]);
+    let lazy: Box<dyn Scheduler> = Box::new(Procrastinator);
+    let outcome =
+        simulate_with(&config, BTreeMap::from([(0, lazy)]), &AtomicBool::new(false)).unwrap();
+    assert!(outcome.totals.connections[0].completion_s.is_some());
+}
+
+/// One path of the fuzz below: steady numbers, then faults.
+fn any_path(name: &'static str) -> impl Strategy<Value = PathConfig> {
+    let gaps = prop::collection::vec((0.0..20.0_f64, 0.05..6.0_f64), 0..3);
+    let absences = prop::option::of((0.0..10.0_f64, 0.1..8.0_f64));
+    (
+        1.0..60.0_f64,
+        2.0..300.0_f64,
+        prop::sample::select(vec![0.0, 0.001, 0.02, 0.1]),
+        gaps,
+        absences,
+    )
+        .prop_map(move |(mbps, rtt_ms, loss, gaps, absence)| {
+            let mut path = with_loss(path(name, mbps, rtt_ms), loss);
+            let mut free_from = 0.0;
+            for (after_s, length_s) in gaps {
+                let start_s = free_from + after_s;
+                path = with_gap(path, start_s, start_s + length_s);
+                free_from = start_s + length_s + 0.001;
+            }
+            if let Some((start_s, length_s)) = absence {
+                path.present = vec![
+                    UpWindow { start_s: 0.0, end_s: Some(start_s + 0.001) },
+                    UpWindow { start_s: start_s + length_s, end_s: None },
+                ];
+            }
+            path
+        })
+}
+
+fn any_run() -> impl Strategy<Value = RunConfig> {
+    let algorithms = (
+        prop::sample::select(vec![Mode::V096, Mode::Upstream]),
+        prop::sample::select(Congestion::ALL.to_vec()),
+        prop::sample::select(Scheduling::ALL.to_vec()),
+    );
+    let buffers = (3_000_u64..3_000_000, 3_000_u64..3_000_000);
+    (
+        any_path("a"),
+        any_path("b"),
+        algorithms,
+        buffers,
+        1_u64..3_000_000,
+        any::<bool>(),
+        0_u64..1000,
+    )
+        .prop_map(|(a, b, (mode, congestion, scheduler), (send, receive), bytes, up, seed)| {
+            let mut one = connection(mode, congestion, megabytes(1));
+            one.scheduler = scheduler;
+            one.send_buffer_bytes = send;
+            one.receive_buffer_bytes = receive;
+            one.workload.bytes = Some(bytes);
+            if up {
+                one.workload.direction = crate::Direction::Up;
+            }
+            let mut config = config(vec![a, b], vec![one]);
+            config.seed = seed;
+            config.stop_after_s = 36_000.0;
+            config
+        })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+
+    /// Paths that come and go, lose and reorder: a transfer always finishes, every byte is
+    /// delivered exactly once (the receiver counts bytes in order; first arrivals per path must
+    /// add up to the transfer, whatever was sent again).
+    #[test]
+    fn every_byte_arrives_exactly_once_whatever_happens(config in any_run()) {
+        let bytes = config.connections[0].workload.bytes.unwrap();
+        let outcome = simulate(&config).unwrap();
+        let one = &outcome.totals.connections[0];
+        prop_assert_eq!(one.delivered_bytes, bytes);
+        prop_assert!(one.completion_s.is_some());
+        let unique: u64 = one.paths.values().map(|path| path.unique_bytes).sum();
+        prop_assert_eq!(unique, bytes);
+        let sent: u64 = one.paths.values().map(|path| path.sent_bytes).sum();
+        prop_assert!(sent >= bytes);
+        prop_assert!(one.reorder_buffer_max_bytes <= config.connections[0].receive_buffer_bytes);
+    }
+}

@@ -1,0 +1,27 @@
+use super::world::*;
+use congestion::Algorithm as Congestion;
+use mptcp::Mode;
+
+#[test]
+fn two_equal_flows_share_a_link_fairly() {
+    let one = connection(Mode::Tcp, Congestion::Cubic, seconds(120.0));
+    let outcome = run(vec![path("a", 40.0, 40.0)], vec![one.clone(), one]);
+    let rates: Vec<f64> = (0..2).map(|flow| goodput_between(&outcome, flow, 20.0, 120.0)).collect();
+    let jain = (rates[0] + rates[1]).powi(2) / (2.0 * (rates[0].powi(2) + rates[1].powi(2)));
+    assert!(jain > 0.9, "{rates:?}");
+    assert!(rates[0] + rates[1] > 0.9 * 40.0 * 1448.0 / 1500.0, "{rates:?}");
+}
+
+#[test]
+fn a_later_flow_starts_later_and_slows_the_first() {
+    let first = connection(Mode::Tcp, Congestion::Cubic, seconds(40.0));
+    let mut second = first.clone();
+    second.start_s = 20.0;
+    second.workload.duration_s = Some(20.0);
+    let outcome = run(vec![path("a", 40.0, 40.0)], vec![first, second]);
+    let alone = goodput_between(&outcome, 0, 10.0, 20.0);
+    let beside = goodput_between(&outcome, 0, 25.0, 40.0);
+    assert!(beside < 0.8 * alone, "{beside} {alone}");
+    let early = outcome.samples.iter().any(|row| row.connection == 1 && row.time_s <= 20.0);
+    assert!(!early);
+}

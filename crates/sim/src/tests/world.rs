@@ -1,0 +1,92 @@
+//! Small words for building runs in tests.
+
+use crate::{
+    BulkConfig, ConnectionConfig, Direction, Outcome, PathConfig, RunConfig, Transport, UpWindow,
+    simulate,
+};
+use congestion::Algorithm as Congestion;
+use link::{InFlight, LinkConfig, LossConfig, OutageConfig, QueueConfig};
+use mptcp::Mode;
+use scheduler::Algorithm as Scheduling;
+
+/// A steady path with a queue of one bandwidth-delay product each way.
+pub fn path(name: &str, mbps: f64, rtt_ms: f64) -> PathConfig {
+    let mut link = LinkConfig::constant(mbps, rtt_ms / 2.0);
+    let bdp_bytes = (mbps * rtt_ms * 125.0) as u64;
+    link.queue = QueueConfig::DropTail { bytes: Some(bdp_bytes.max(15_000)), packets: None };
+    let present = vec![UpWindow { start_s: 0.0, end_s: None }];
+    PathConfig { name: name.into(), down: link.clone(), up: link, backup: false, present }
+}
+
+pub fn with_loss(mut path: PathConfig, ratio: f64) -> PathConfig {
+    path.down.loss = LossConfig::Bernoulli { ratio };
+    path
+}
+
+/// Both directions silent in [start, end).
+pub fn with_gap(mut path: PathConfig, start_s: f64, end_s: f64) -> PathConfig {
+    let gap = OutageConfig { start_s, end_s, in_flight: InFlight::Drop };
+    path.down.outages.push(gap.clone());
+    path.up.outages.push(gap);
+    path
+}
+
+pub fn megabytes(count: u64) -> BulkConfig {
+    BulkConfig { direction: Direction::Down, bytes: Some(count * 1_000_000), duration_s: None }
+}
+
+pub fn seconds(duration_s: f64) -> BulkConfig {
+    BulkConfig { direction: Direction::Down, bytes: None, duration_s: Some(duration_s) }
+}
+
+pub fn connection(mode: Mode, congestion: Congestion, workload: BulkConfig) -> ConnectionConfig {
+    let transport = if mode == Mode::Tcp { Transport::Tcp } else { Transport::Mptcp };
+    let upstream = mode == Mode::Upstream;
+    ConnectionConfig {
+        paths: vec![],
+        transport,
+        mode,
+        scheduler: if upstream { Scheduling::Upstream } else { Scheduling::MinRtt },
+        congestion,
+        hystart: Default::default(),
+        workload,
+        start_s: 0.0,
+        send_buffer_bytes: 450_000_000,
+        receive_buffer_bytes: 450_000_000,
+        autotune: false,
+    }
+}
+
+pub fn run(paths: Vec<PathConfig>, connections: Vec<ConnectionConfig>) -> Outcome {
+    run_config(&config(paths, connections))
+}
+
+pub fn config(paths: Vec<PathConfig>, connections: Vec<ConnectionConfig>) -> RunConfig {
+    RunConfig { paths, connections, seed: 1, stop_after_s: 600.0, sample_interval_ms: 100 }
+}
+
+pub fn run_config(config: &RunConfig) -> Outcome {
+    simulate(config).expect("a valid run")
+}
+
+/// Goodput of the first connection in Mbit/s.
+pub fn goodput(outcome: &Outcome) -> f64 {
+    outcome.totals.connections[0].goodput_mbps
+}
+
+/// Mean goodput of a connection between two times, from its samples.
+pub fn goodput_between(outcome: &Outcome, connection: usize, from_s: f64, to_s: f64) -> f64 {
+    let own = outcome.samples.iter().filter(|row| row.path.is_none());
+    let own = own.filter(|row| row.connection == connection);
+    let rates: Vec<f64> = own
+        .filter(|row| row.time_s > from_s && row.time_s <= to_s)
+        .map(|row| row.goodput_mbps)
+        .collect();
+    rates.iter().sum::<f64>() / rates.len() as f64
+}
+
+/// Times of an event on a path.
+pub fn times(outcome: &Outcome, event: &str, path: usize) -> Vec<f64> {
+    let rows = outcome.events.iter().filter(|row| row.event == event && row.path == Some(path));
+    rows.map(|row| row.time_s).collect()
+}

@@ -1,0 +1,100 @@
+"""Readers of trace files: one module per format, found by content or named by the user."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from skyweave.data.importers import (
+    fused,
+    leoreplayer,
+    mahimahi,
+    nuwins,
+    ontheroad,
+    plain_csv,
+    satcell,
+)
+from skyweave.data.importers.base import did_you_mean, read_bytes
+from skyweave.data.importers.mahimahi import opportunities_ms
+from skyweave.drive import Drive
+from skyweave.errors import DataError
+
+__all__ = ["FORMATS", "Format", "detect", "load", "opportunities_ms"]
+
+HEAD_BYTES = 4096
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format that Skyweave reads: its name, what it is, how to know it, how to load it."""
+
+    name: str
+    title: str
+    sniff: Callable[[Path, str], bool]
+    load: Callable[[Path], list[Drive]]
+
+
+_ALL = (
+    Format("fused", "operator pairs of SIGMETRICS'26 (CSV or archive)", fused.sniff, fused.load),
+    Format("satcell", "SatCell aligned table or upstream folder", satcell.sniff, satcell.load),
+    Format("ontheroad", "Starlink on the Road iperf/ping.csv", ontheroad.sniff, ontheroad.load),
+    Format("nuwins", "NUWiNS nuttcp and ping logs", nuwins.sniff, nuwins.load),
+    Format("csv", "plain CSV: time_s, <path>.downlink_mbps, …", plain_csv.sniff, plain_csv.load),
+    Format("leoreplayer", "bw_* and delay_* pair", leoreplayer.sniff, leoreplayer.load),
+    Format("mahimahi", "packet-delivery times in ms", mahimahi.sniff, mahimahi.load),
+)
+FORMATS: dict[str, Format] = {known.name: known for known in _ALL}
+"""The formats in the order in which they are tried."""
+
+
+def load(
+    path: str | Path, format: str | None = None, columns: Mapping[str, str] | None = None
+) -> list[Drive]:
+    """The drives in a file or folder.
+
+    ``format`` is a key of :data:`FORMATS`, or None to look at the content; ``columns`` maps the
+    columns of any CSV onto the plain names (see :mod:`.plain_csv`). A folder of no known layout is
+    read file by file, other files in it being passed over. Raises :class:`DataError`.
+    """
+    place = Path(path)
+    if columns is not None:
+        return plain_csv.load(place, columns)
+    if format is not None and format not in FORMATS:
+        raise DataError(f"format '{format}' is unknown; {did_you_mean(format, FORMATS)}")
+    known = FORMATS[format] if format else detect(place)
+    if known is not None:
+        return known.load(place)
+    drives = [drive for found in _files(place) for drive in load(found)]
+    if not drives:
+        raise DataError(f"{place}: no file in this folder is a known trace; name one with --format")
+    return drives
+
+
+def detect(path: Path) -> Format | None:
+    """The format of a file or folder; None for a folder that is no format's own layout.
+
+    Raises :class:`DataError` for a file that is missing, broken or of no known format.
+    """
+    if path.is_dir():
+        return next((known for known in _ALL if known.sniff(path, "")), None)
+    found = _sniff_file(path)
+    if found is None:
+        names = ", ".join(FORMATS)
+        raise DataError(f"{path}:1: this is no format that Skyweave knows; choose --format {names}")
+    return found
+
+
+def _sniff_file(path: Path) -> Format | None:
+    if path.is_file() and path.name.endswith((".tar", ".tar.gz", ".tgz")):
+        return FORMATS["fused"]
+    head = read_bytes(path)[:HEAD_BYTES].decode("utf-8", errors="replace").lstrip("\ufeff")
+    if head.startswith("version https://git-lfs"):
+        raise DataError(f"{path}:1: this is a Git LFS pointer, not the data; run 'git lfs pull'")
+    return next((known for known in _ALL if known.sniff(path, head)), None)
+
+
+def _files(folder: Path) -> list[Path]:
+    """The files of a folder that look like a known format, sorted by name."""
+    found = sorted(f for f in folder.iterdir() if f.is_file() and f.stat().st_size > 0)
+    return [f for f in found if _sniff_file(f) is not None]

@@ -1,0 +1,148 @@
+"""Tables of text so that every complaint names the file and the line.
+
+Importers get their columns and numbers from here and raise :class:`DataError` through :func:`bad`,
+so that all of them refuse the same things in the same words.
+"""
+
+from __future__ import annotations
+
+import csv
+import difflib
+import io
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+import numpy as np
+
+from skyweave.drive import Values
+from skyweave.errors import DataError
+from skyweave.textfile import Text, as_text, bad, read_bytes, read_text, unpack
+
+__all__ = ["Text", "as_text", "bad", "read_bytes", "read_text", "unpack"]
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """``did you mean 'x'?`` if something known is close, else the list of what is known."""
+    names = sorted(known)
+    close = difflib.get_close_matches(word, names, n=1, cutoff=0.5)
+    return f"did you mean '{close[0]}'?" if close else f"known: {', '.join(names) or 'none'}"
+
+
+@dataclass(frozen=True)
+class Table:
+    """A CSV with a header: the cells of each column and the line that each row stood on."""
+
+    name: str
+    columns: dict[str, list[str]]
+    lines: list[int]
+
+    def __len__(self) -> int:
+        return len(self.lines)
+
+    def bad(self, row: int, what: str, remedy: str) -> DataError:
+        """A :class:`DataError` about a row (counting from 0)."""
+        return bad(self.name, self.lines[row], what, remedy)
+
+    def column(self, name: str) -> list[str]:
+        """The cells of a column; :class:`DataError` with the nearest name if there is none."""
+        if name not in self.columns:
+            hint = did_you_mean(name, self.columns)
+            raise bad(self.name, 1, f"there is no column '{name}'", hint)
+        return self.columns[name]
+
+    def numbers(
+        self,
+        column: str,
+        *,
+        empty_ok: bool = False,
+        minimum: float = -math.inf,
+        maximum: float = math.inf,
+    ) -> Values:
+        """A column as floats, NaN for empty cells if ``empty_ok``; refuses all that is not finite
+        and within [minimum, maximum]."""
+        cells = self.column(column)
+        values = np.empty(len(cells))
+        for row, cell in enumerate(cells):
+            try:
+                values[row] = parse_number(cell, empty_ok, minimum, maximum)
+            except ValueError as error:
+                raise self.bad(row, f"{column}: {error}", "correct or remove the row") from None
+        return values
+
+    def times(self, column: str) -> list[datetime]:
+        """A column of ISO dates and times ("2024-01-11 10:06:39", zone optional)."""
+        stamps = []
+        for row, cell in enumerate(self.column(column)):
+            try:
+                stamps.append(datetime.fromisoformat(cell.strip()))
+            except ValueError:
+                what = (
+                    f"{column}: the time is missing"
+                    if not cell.strip()
+                    else (f"{column}: '{cell}' is not a date and time")
+                )
+                raise self.bad(row, what, "write YYYY-MM-DD HH:MM:SS") from None
+        return stamps
+
+
+def parse_number(cell: str, empty_ok: bool, minimum: float, maximum: float) -> float:
+    """One cell as a finite float in [minimum, maximum]; ``ValueError`` says what is wrong."""
+    text = cell.strip()
+    if not text:
+        if empty_ok:
+            return math.nan
+        raise ValueError("the value is missing")
+    try:
+        value = float(text)
+    except ValueError:
+        raise ValueError(f"'{text}' is not a number") from None
+    if not math.isfinite(value):
+        raise ValueError(f"'{text}' is not finite (an empty cell means: not logged)")
+    if value < minimum:
+        raise ValueError(f"{text} is below {minimum:g}")
+    if value > maximum:
+        raise ValueError(f"{text} is above {maximum:g}")
+    return value
+
+
+def parse_table(text: Text, required: Iterable[str] = ()) -> Table:
+    """Split a CSV text with a header row; lines that start with ``#`` are comments.
+
+    Raises :class:`DataError` for ragged rows, doubled or missing columns and tables without rows.
+    """
+    kept = [(n, s) for n, s in enumerate(io.StringIO(text.body), 1) if not s.startswith("#")]
+    kept = [(n, s) for n, s in kept if s.strip()]
+    if not kept:
+        raise text.bad(1, "there is no header row", "copy or download the file again")
+    rows = list(csv.reader(s for _, s in kept))
+    header = [cell.strip() for cell in rows[0]]
+    if len(set(header)) != len(header):
+        twice = next(name for name in header if header.count(name) > 1)
+        raise text.bad(kept[0][0], f"column '{twice}' stands there twice", "rename one of them")
+    if len(rows) == 1:
+        raise text.bad(kept[0][0], "there is a header but no data", "copy the file again")
+    for (line, _), row in zip(kept, rows, strict=False):
+        if len(row) != len(header):
+            what = f"{len(row)} fields where the header has {len(header)}"
+            raise text.bad(line, what, "the file may be cut short: copy it again")
+    cells = {name: [row[i] for row in rows[1:]] for i, name in enumerate(header)}
+    table = Table(text.name, cells, [line for line, _ in kept[1:]])
+    for name in required:
+        table.column(name)
+    return table
+
+
+def require_increasing(table: Table, column: str, times_s: Values) -> None:
+    """:class:`DataError` at the first row whose time is not later than the one before."""
+    steps = np.diff(times_s)
+    if len(steps) and steps.min() <= 0:
+        row = int(np.argmax(steps <= 0)) + 1
+        what = f"{column}: this time is not later than the one before"
+        raise table.bad(row, what, "sort the rows and remove doubled times")
+
+
+def seconds_since(first: datetime, stamps: list[datetime]) -> Values:
+    """Seconds from ``first`` to each stamp."""
+    return np.array([(stamp - first).total_seconds() for stamp in stamps])

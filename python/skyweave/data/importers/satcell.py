@@ -1,0 +1,154 @@
+"""SatCell (CoNEXT 2023): two Starlink dishes and three 5G phones in one car, 1 s UDP downlink.
+
+https://github.com/Starlink-Project/Satellite-vs-Cellular, ``3-Thrpt-Comp/UDP/Downlink``. Reads the
+upstream folder (one ``<operator>_all.csv`` each) and the aligned table made from it (columns
+``time_cdt, mob, rm, att, tm, vz, segment``). Times are phone clocks, good to about 1 s.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+
+import numpy as np
+
+from skyweave.data.importers.base import Table, Text, parse_table, read_text, require_increasing
+from skyweave.data.importers.base import seconds_since as since
+from skyweave.drive import Drive, PathTrace, Series, Values
+from skyweave.errors import DataError
+
+PATHS = {
+    "mob": "starlink",
+    "rm": "starlink_roam",
+    "att": "att",
+    "tm": "tmobile",
+    "vz": "verizon",
+}
+"""Their short names and ours; ``mob`` is the Mobility plan, ``rm`` the Roam plan."""
+PHONES = ("att", "tm", "vz")
+CDT = timezone(timedelta(hours=-5), "CDT")
+DISH_ZERO_SHARE_MAX = 0.5
+"""A segment is left out when every dish on board reads exactly 0 for more than this share of its
+seconds: runs of 700 to 990 s at 0 are a dish that is off or blocked, not a network."""
+SHORTEST_S = 30
+
+
+def sniff(path: Path, head: str) -> bool:
+    """The aligned table's header, or a folder with one or the upstream files."""
+    if path.is_dir():
+        return bool(_aligned_tables(path)) or _upstream_folder(path) is not None
+    first = head.split("\n", 1)[0].split(",")
+    return "time_cdt" in first and set(PATHS) <= set(first)
+
+
+def load(path: Path, include_dead: bool = False) -> list[Drive]:
+    """One drive per contiguous segment with the paths that logged anything in it, downlink only.
+
+    Segments in which the dishes stand at zero most of the time (:data:`DISH_ZERO_SHARE_MAX`) are
+    left out unless ``include_dead``; the origin of the others says how many.
+    """
+    if path.is_dir():
+        tables = _aligned_tables(path)
+        if not tables:
+            return _keep(_align(path), include_dead)
+        return [drive for table in tables for drive in load(table, include_dead)]
+    return _keep(_from_aligned(parse_table(read_text(path)), _transport(path)), include_dead)
+
+
+def dish_zero_share(drive: Drive) -> float:
+    """The smallest share of exactly-zero seconds among the dishes on board (0 without a dish)."""
+    dishes = [t.downlink_mbps for name, t in drive.paths.items() if name.startswith("starlink")]
+    shares = [float(np.mean(s.values[~np.isnan(s.values)] == 0)) for s in dishes if s]
+    return min(shares, default=0.0)
+
+
+def _keep(drives: list[Drive], include_dead: bool) -> list[Drive]:
+    if include_dead:
+        return drives
+    alive = [d for d in drives if dish_zero_share(d) <= DISH_ZERO_SHARE_MAX]
+    dropped = len(drives) - len(alive)
+    if not dropped:
+        return alive
+    note = f"; {dropped} of {len(drives)} segments left out, the dish stood at zero"
+    return [Drive(d.name, d.origin + note, d.paths, d.start) for d in alive]
+
+
+def _transport(path: Path) -> str:
+    return "tcp" if "tcp" in path.name.lower() else "udp"
+
+
+def _aligned_tables(folder: Path) -> list[Path]:
+    return sorted(folder.glob("aligned_*_1s.csv*"))
+
+
+def _from_aligned(table: Table, transport: str) -> list[Drive]:
+    stamps = table.times("time_cdt")
+    segments = table.column("segment")
+    values = {short: table.numbers(short, empty_ok=True, minimum=0.0) for short in PATHS}
+    starts = [0, *(i for i in range(1, len(table)) if segments[i] != segments[i - 1])]
+    drives = []
+    for first, end in zip(starts, [*starts[1:], len(table)], strict=True):
+        rows = slice(first, end)
+        times_s = since(stamps[first], stamps[rows])
+        part = Table(table.name, {"time_cdt": segments[rows]}, table.lines[rows])
+        require_increasing(part, "time_cdt", times_s)
+        name = f"satcell-{transport}-{int(segments[first]):02d}"
+        drives.append(_drive(name, stamps[first], times_s, {k: v[rows] for k, v in values.items()}))
+    return drives
+
+
+def _drive(name: str, start: datetime, times_s: Values, values: dict[str, Values]) -> Drive:
+    logged = {k: v for k, v in values.items() if not np.isnan(v).all()}
+    return Drive(
+        name=name,
+        origin=f"SatCell (CoNEXT 2023), {name}",
+        paths={PATHS[k]: PathTrace(downlink_mbps=Series(times_s, v)) for k, v in logged.items()},
+        start=start.replace(tzinfo=CDT),
+    )
+
+
+def _upstream_folder(folder: Path) -> Path | None:
+    """Where ``att_all.csv``, ``tm_all.csv``, ``vz_all.csv`` lie, in or below ``folder``."""
+    for place in (folder, folder / "3-Thrpt-Comp/UDP/Downlink"):
+        if all((place / f"{phone}_all.csv").is_file() for phone in PHONES):
+            return place
+    return None
+
+
+def _align(folder: Path) -> list[Drive]:
+    """Join the upstream files on the second: all three phones and at least one dish."""
+    place = _upstream_folder(folder)
+    if place is None:
+        raise DataError(f"{folder}: holds neither an aligned table nor att/tm/vz_all.csv; check it")
+    logs = {
+        s: _upstream(place / f"{s}_all.csv") for s in PATHS if (place / f"{s}_all.csv").exists()
+    }
+    both = set.intersection(*(set(logs[phone]) for phone in PHONES))
+    dishes = set().union(*(logs.get(dish, {}) for dish in ("mob", "rm")))
+    seconds = sorted(both & dishes)
+    second = timedelta(seconds=1)
+    breaks = [i for i in range(1, len(seconds)) if seconds[i] - seconds[i - 1] != second]
+    drives: list[Drive] = []
+    for first, end in zip([0, *breaks], [*breaks, len(seconds)], strict=True):
+        run = seconds[first:end]
+        if len(run) < SHORTEST_S:
+            continue
+        values = {s: np.array([log.get(t, np.nan) for t in run]) for s, log in logs.items()}
+        name = f"satcell-udp-{len(drives) + 1:02d}"
+        drives.append(_drive(name, run[0], since(run[0], run), values))
+    return drives
+
+
+def _upstream(path: Path) -> dict[datetime, float]:
+    """Throughput in Mbit/s by second of one operator's file; the first of doubled seconds counts.
+
+    The zone that every time carries (CDT) is cut off: Python's parser does not know it.
+    """
+    text = read_text(path)
+    table = parse_table(Text(text.name, re.sub(r" CDT(?=,)", "", text.body)), ("time",))
+    values = table.numbers("throughput", minimum=0.0)
+    log: dict[datetime, float] = {}
+    for stamp, value in zip(table.times("time"), values, strict=True):
+        log.setdefault(stamp, float(value))
+    return log
