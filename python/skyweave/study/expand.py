@@ -243,10 +243,10 @@ def _check_sets(block: Compare, plan: Plan, members: list[DriveRun]) -> None:
     """Refuse a named path set that none of the block's drives has."""
     for member in members:
         if not set(member.drive.paths) & set(plan.paths):
-            have = ", ".join(member.drive.paths)
+            theirs, ours = ", ".join(member.drive.paths), ", ".join(plan.paths)
             raise ConfigError(
-                f"drives '{member.source}' have paths {have}, but the study declares "
-                f'{", ".join(plan.paths)}; add [paths.<name>], or rename = {{ <theirs> = "<yours>" }}'
+                f"drives '{member.source}' have paths {theirs}, but the study declares {ours}; "
+                'add [paths.<name>], or rename = { <theirs> = "<yours>" }'
             )
     named = [word for word in block.paths if word not in SET_WORDS]
     for word in named if members else []:
