@@ -164,6 +164,16 @@ def test_shipped_studies_are_valid() -> None:
         assert prepared.jobs
 
 
+def test_example_of_the_documentation(tmp_path: Path) -> None:
+    text = (Path(__file__).parents[2] / "docs" / "studies.md").read_text()
+    example = text.split("```toml")[1].split("```")[0]
+    prepared = prepare(write(tmp_path, example), options(tmp_path / "out"))
+    assert prepared.size["runs"] == 10 * 2 * (2 + 2)
+    typo = example.replace('"blest"', '"blast"')
+    with pytest.raises(ConfigError, match=r"study.toml:24: unknown scheduler 'blast': did you me"):
+        load_plan(write(tmp_path, typo))
+
+
 @given(st.text(max_size=300))
 def test_any_text_is_a_plan_or_one_sentence(text: str) -> None:
     from tempfile import TemporaryDirectory
