@@ -44,6 +44,10 @@ def test_table_1_concurrent_outage() -> None:
     assert metrics.concurrent_outage_share(A, B, below_mbps=6) == 3 / 5
 
 
+def test_samples_before_the_connection_opened() -> None:
+    assert [metrics.opening_samples(x) for x in (A, B, np.zeros(3))] == [1, 0, 3]
+
+
 def test_table_1_leaves_out_what_was_not_measured() -> None:
     gap = np.array([np.nan, 0.0, 0.0, np.nan])
     assert metrics.concurrent_outage_share(gap, np.array([0.0, 0.0, 1.0, 1.0])) == 1 / 2

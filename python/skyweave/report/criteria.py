@@ -184,6 +184,9 @@ def _bound(criterion: Bound, panel: Panel) -> _Finding:
     if unit:
         found = {c: e.over(panel.estimate("sum", c, "mean")) for c, e in found.items()}
     graded = {c: grades.grade_bound(e, criterion.relation, limit) for c, e in found.items()}
+    if criterion.statistic == "zero_share" and any(map(panel.opening_share, criterion.cells)):
+        waited = [f"{c} {_amount(panel.opening_share(c), True)}" for c in criterion.cells]
+        note = f"Of it, before the first byte of a drive: {', '.join(waited)} of all samples."
     percent = criterion.statistic == "zero_share" or unit != ""
     band = f"{criterion.relation} {_amount(limit, percent)}{unit}"
     ours = ", ".join(f"{name} {with_interval(value, percent)}" for name, value in found.items())

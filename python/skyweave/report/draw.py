@@ -168,7 +168,7 @@ def outage(canvas: Canvas) -> Figure:
     panel = canvas.panel
     pairs = [cell for cell in panel.bonded if cell.count("+") == 1]
     rows = max(len(panel.singles), 2 * len(pairs) * 0.62)
-    figure = Figure(figsize=(WIDTH_IN, 1.1 + 0.34 * max(rows, 2)), layout="constrained")
+    figure = Figure(figsize=(WIDTH_IN, 1.45 + 0.34 * max(rows, 2)), layout="constrained")
     left, right = figure.subplots(1, 2, width_ratios=(1, 1.35))
     alone = [panel.estimate("goodput", name, "zero_share").value for name in panel.singles]
     colours = [_colour(canvas, "goodput", name) for name in panel.singles]
@@ -178,15 +178,19 @@ def outage(canvas: Canvas) -> Figure:
     bonded = [panel.estimate("goodput", cell, "zero_share").value for cell in pairs]
     _bars(right, pairs, both, [LIGHT["soft"]] * len(pairs), 0.34, -0.19)
     _bars(right, pairs, bonded, [LIGHT["bonded"]] * len(pairs), 0.34, 0.19)
+    opening = [100 * panel.opening_share(cell) for cell in pairs]
+    places = np.arange(len(pairs)) + 0.19
+    right.barh(places, opening, height=0.34, color=LIGHT["opening"], zorder=3)
     _bar_axes(right, pairs, "bonded")
     handles = [
         Line2D([], [], linewidth=6, color=LIGHT[role], label=words)
         for role, words in (
-            ("soft", "both links at zero at once"),
+            ("soft", "both links at zero"),
             ("bonded", "bonded got nothing"),
+            ("opening", "of it: not yet open"),
         )
     ]
-    right.legend(handles=handles, loc="lower left", bbox_to_anchor=(0.24, 1.0), ncols=2)
+    figure.legend(handles=handles, loc="outside lower right", ncols=3)
     top = max([*alone, *both, *bonded, 0.001])
     for axes in (left, right):
         axes.set_xlim(0, 100 * top * 1.25)

@@ -66,6 +66,12 @@ def outage_share(rates: Values, below_mbps: float = 0.0) -> float:
     return float(np.mean(_out(rates, below_mbps))) if len(rates) else 0.0
 
 
+def opening_samples(rates: Values) -> int:
+    """Return how many samples pass before anything arrives: the connection has not opened yet."""
+    arrived = np.flatnonzero(rates > 0)
+    return int(arrived[0]) if len(arrived) else len(rates)
+
+
 def concurrent_outage_share(a: Values, b: Values, below_mbps: float = 0.0) -> float:
     """Return the share of samples in which both paths are out at once.
 

@@ -110,6 +110,11 @@ class Panel:
         """Return all samples of a quantity of a path set."""
         return np.concatenate(self.samples(quantity, cell))
 
+    def opening_share(self, cell: str) -> float:
+        """Return the share of samples that pass before the first byte of a drive arrives."""
+        waited = sum(metrics.opening_samples(values) for values in self.goodput[cell])
+        return waited / max(self.samples_each, 1)
+
     def estimate(self, quantity: str, cell: str, statistic: str) -> Estimate:
         """Return a statistic with its bootstrap draws over drives."""
         key = (quantity, cell, statistic)
