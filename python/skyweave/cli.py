@@ -1,0 +1,163 @@
+"""The command line: ``skyweave run``, ``report``, ``demo`` and ``data``."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import resources
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from skyweave.errors import SkyweaveError
+from skyweave.report.panel import Panel
+from skyweave.report.render import Rendered, render_report
+from skyweave.report.words import Namer, mbps, percent
+from skyweave.study.runner import Interrupted
+from skyweave.study.session import Options, code_version, prepare, run_study
+
+app = typer.Typer(
+    name="skyweave",
+    help="Weave satellite and cellular links into one connection, and see what that is worth.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Out = Annotated[Path, typer.Option(help="Folder for the results; an unfinished one is continued.")]
+Jobs = Annotated[int | None, typer.Option(help="Runs at a time; all cores if not given.")]
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"skyweave {code_version()}")
+        raise typer.Exit
+
+
+@app.callback()
+def _main(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Take the options that come before a command."""
+
+
+@app.command()
+def run(
+    study: Annotated[Path, typer.Argument(help="A study file (study.toml) or its folder.")],
+    out: Out,
+    data: Annotated[
+        Path | None, typer.Option(help="Folder with data sets, for studies that need them.")
+    ] = None,
+    jobs: Jobs = None,
+    seeds: Annotated[
+        int | None, typer.Option(help="Synthetic drives in each group, instead of the file's.")
+    ] = None,
+    restart: Annotated[
+        bool, typer.Option("--restart", help="Delete the records that OUT holds, and start over.")
+    ] = False,
+    dry_run: Annotated[
+        bool,
+        typer.Option("--dry-run", help="Check the study, say how large it is, and stop."),
+    ] = False,
+) -> None:
+    """Run a study and write its report. Killed or stopped, it continues where it was."""
+    file = study / "study.toml" if study.is_dir() else study
+    options = Options(out=out, data=data, jobs=jobs, seeds=seeds, restart=restart)
+    if dry_run:
+        _say_size(prepare(file, options).size)
+        return
+    run_study(file, options)
+    _say(render_report(out))
+
+
+@app.command()
+def report(
+    out: Annotated[Path, typer.Argument(help="Folder with the results of a study.")],
+) -> None:
+    """Make the report of finished runs anew; runs nothing."""
+    _say(render_report(out))
+
+
+@app.command()
+def demo(out: Out = Path("results/demo"), jobs: Jobs = None) -> None:
+    """See in a minute what bonding is worth: a short study on a drive in Alaska."""
+    with resources.as_file(resources.files("skyweave.study") / "demo.toml") as file:
+        run_study(file, Options(out=out, jobs=jobs))
+    _say(render_report(out))
+
+
+def _mount() -> None:
+    """Add the commands of other parts; ``bench`` will be added here, too."""
+    try:
+        from skyweave.data.cli import data_app
+    except ImportError:
+        return
+    app.add_typer(data_app, name="data")
+
+
+def _say_size(size: dict[str, float]) -> None:
+    Console().print(
+        f"{size['runs']:.0f} runs, {size['simulated_s']:.0f} simulated seconds, "
+        f"up to {size['packets'] / 1e6:.1f} million data packets.",
+        highlight=False,
+    )
+
+
+def _say(rendered: Rendered) -> None:
+    """Print the numbers a person wants, and where the page is."""
+    console = Console()
+    for panel in rendered.panels:
+        title = f"{rendered.namer.drives(panel.drives)}, {panel.direction}link"
+        table = Table(title=title, title_justify="left", title_style="bold", box=None)
+        table.add_column("network", no_wrap=True)
+        for column in ("median Mbit/s", "25th pct.", "without data", "vs best alone"):
+            table.add_column(column, justify="right")
+        for cell in panel.goodput:
+            table.add_row(*_row(panel, rendered.namer, cell), style="" if "+" in cell else "dim")
+        console.print(table)
+        console.print()
+    for found in rendered.answers:
+        console.print(f"{found.place}, {found.direction}link: {found.sentence}", highlight=False)
+    console.print(f"\nReport: {rendered.page}", highlight=False, soft_wrap=True)
+
+
+def _row(panel: Panel, namer: Namer, cell: str) -> list[str]:
+    """Return the cells of one line of the table."""
+    median = panel.estimate("goodput", cell, "median").value
+    gain = ""
+    if cell in panel.comparable:
+        best = max(panel.estimate("goodput", n, "median").value for n in cell.split("+"))
+        gain = f"x {median / best:.2f}" if best > 0 else "-"
+    return [
+        namer.cell(cell),
+        mbps(median),
+        mbps(panel.estimate("goodput", cell, "p25").value),
+        percent(panel.estimate("goodput", cell, "zero_share").value),
+        gain,
+    ]
+
+
+def main() -> None:
+    """Run the command line: one line on stderr and exit code 2 for errors, 130 for Ctrl-C."""
+    _mount()
+    try:
+        app()
+    except SkyweaveError as error:
+        print(f"skyweave: {error}", file=sys.stderr)
+        sys.exit(2)
+    except Interrupted as error:
+        print(f"\nskyweave: {error}", file=sys.stderr, flush=True)
+        os._exit(130)  # threads of runs that were given up must not hold the process
+    except KeyboardInterrupt:
+        print("\nskyweave: stopped", file=sys.stderr)
+        sys.exit(130)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,88 @@
+"""Checks figures and criteria against the runs of a plan, before anything runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from skyweave.errors import ConfigError
+from skyweave.report.panel import SETTINGS, Labels, matches, settings_of
+from skyweave.report.spec import (
+    Bound,
+    CloseTo,
+    Contrast,
+    Criterion,
+    FigureSpec,
+    Ordering,
+    Published,
+    RatioBand,
+    Selection,
+)
+from skyweave.study.names import suggest
+from skyweave.study.plan import Plan
+
+
+def check_selections(plan: Plan, published: Published, labels: list[Labels]) -> None:
+    """Raise :class:`ConfigError` for a figure or a criterion that the runs cannot fill.
+
+    Those on drives that were left out (no data) pass: the report says that they were not tested.
+    """
+    sources = [source.name for source in plan.drives]
+    present = {item["drives"] for item in labels}
+    for figure in plan.figures:
+        if figure.drives in present:
+            _check(f"figure '{figure.id}'", figure, labels, varies=figure.by)
+    for criterion in published.criteria:
+        what = f"criterion '{criterion.id}'"
+        chosen = [criterion]
+        if isinstance(criterion, Contrast):
+            chosen.append(criterion.model_copy(update={"drives": criterion.than}))
+        for one in chosen:
+            if one.drives not in sources:
+                hint = suggest(one.drives, sources)
+                raise ConfigError(f"{what}: unknown drives '{one.drives}': {hint}")
+            if one.drives in present:
+                runs = _check(what, one, labels, varies=None)
+                _check_cells(what, cells_of(criterion), runs)
+
+
+def cells_of(criterion: Criterion) -> tuple[str, ...]:
+    """Return the path sets that a criterion names."""
+    if isinstance(criterion, Ordering | Bound):
+        return criterion.cells
+    if isinstance(criterion, RatioBand):
+        return (criterion.numerator, criterion.denominator)
+    return (criterion.cell,) if isinstance(criterion, CloseTo) else ()
+
+
+def _check(what: str, chosen: Selection, labels: list[Labels], varies: str | None) -> list[Labels]:
+    """Return the runs of a selection; refuse an empty or an ambiguous one."""
+    for key in [*chosen.where, *([varies] if varies else [])]:
+        if key not in SETTINGS:
+            raise ConfigError(f"{what}: unknown setting '{key}': {suggest(key, SETTINGS)}")
+    runs = [item for item in labels if matches(item, chosen)]
+    if not runs:
+        raise ConfigError(
+            f"{what}: no run is on drives '{chosen.drives}' {chosen.direction} with "
+            f"{chosen.where or 'these settings'}; correct it, or add such a [[compare]]"
+        )
+    found = settings_of(runs)
+    open_keys = [key for key in SETTINGS if key != varies and len({str(s[key]) for s in found}) > 1]
+    if open_keys:
+        options = ", ".join(dict.fromkeys(str(item[open_keys[0]]) for item in found))
+        raise ConfigError(
+            f"{what}: its runs differ in {open_keys[0]} ({options}); "
+            f"choose one: where = {{{open_keys[0]} = …}}"
+        )
+    return runs
+
+
+def _check_cells(what: str, cells: Iterable[str], runs: list[Labels]) -> None:
+    known = {item["paths"] for item in runs}
+    for cell in cells:
+        if cell not in known:
+            raise ConfigError(f"{what}: no run of path set '{cell}': {suggest(cell, known)}")
+
+
+def settings_text(spec: FigureSpec) -> str:
+    """Return the restriction of a figure in words, empty if it has none."""
+    return ", ".join(f"{key} {value}" for key, value in spec.where.items())

@@ -1,0 +1,300 @@
+"""Evaluates the criteria of ``published.toml`` on panels; nothing here is about one study."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+
+from skyweave.report import grades, metrics
+from skyweave.report.grades import NOT_TESTED, Grade
+from skyweave.report.panel import Panel, Results
+from skyweave.report.spec import (
+    Bound,
+    CloseTo,
+    Contrast,
+    Criterion,
+    Identity,
+    Ordering,
+    RankCorrelation,
+    RatioBand,
+)
+from skyweave.report.stats import Estimate
+from skyweave.report.words import seeds_text
+
+NAMES = {
+    "goodput": "",
+    "bonded_minus_max": " bonded\N{MINUS SIGN}Max",
+    "sum_minus_bonded": " Sum\N{MINUS SIGN}bonded",
+}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A graded criterion, in words and numbers."""
+
+    id: str
+    figure: str
+    text: str
+    grade: Grade
+    ours: str
+    published: str
+    band: str
+    drives: int
+    samples: int
+    seeds: str
+    study_class: str
+    data: str
+    source: str
+    note: str
+    values: dict[str, list[float | None]] = field(default_factory=dict)
+    """Ours for programs: name to [value, low, high]; null where there is no interval."""
+
+
+@dataclass(frozen=True)
+class _Finding:
+    """What an evaluation found, before it is put beside its criterion."""
+
+    grade: Grade
+    ours: str
+    published: str
+    band: str
+    values: dict[str, Estimate]
+    note: str = ""
+
+
+def evaluate(criteria: Sequence[Criterion], results: Results) -> list[Outcome]:
+    """Grade each criterion; those whose drives were not run are "not tested"."""
+    outcomes = []
+    for criterion in criteria:
+        needed = [criterion.drives]
+        needed += [criterion.than] if isinstance(criterion, Contrast) else []
+        absent = [name for name in needed if name not in results.groups]
+        outcomes.append(_absent(criterion, absent) if absent else _graded(criterion, results))
+    return outcomes
+
+
+def _graded(criterion: Criterion, results: Results) -> Outcome:
+    """Evaluate one criterion on its panel."""
+    panel = results.panel(criterion)
+    if isinstance(criterion, Contrast):
+        finding = _contrast(criterion, panel, results)
+    else:
+        finding = _find(criterion, panel)
+    return Outcome(
+        **_shared(criterion),
+        grade=finding.grade,
+        ours=finding.ours,
+        published=_typeset(finding.published),
+        band=_typeset(finding.band),
+        drives=len(panel.names),
+        samples=panel.samples_each,
+        seeds=seeds_text(panel.seeds),
+        data=data_text(panel),
+        note=" ".join(part for part in (criterion.note, finding.note) if part),
+        values={name: _numbers(estimate) for name, estimate in finding.values.items()},
+    )
+
+
+def _absent(criterion: Criterion, absent: list[str]) -> Outcome:
+    note = f"Not tested: drives '{absent[0]}' were not there (see the notes on data)."
+    return Outcome(
+        **_shared(criterion),
+        grade=NOT_TESTED,
+        ours="\N{EN DASH}",
+        published=_typeset(str(getattr(criterion, "published", ""))),
+        band="",
+        drives=0,
+        samples=0,
+        seeds="\N{EN DASH}",
+        data="none",
+        note=f"{criterion.note} {note}".strip(),
+    )
+
+
+def _typeset(text: str) -> str:
+    """Return a relation as it is printed."""
+    signs = {">=": "\N{GREATER-THAN OR EQUAL TO}", "<=": "\N{LESS-THAN OR EQUAL TO}"}
+    for plain, sign in signs.items():
+        text = text.replace(plain, sign)
+    return text
+
+
+def _shared(criterion: Criterion) -> dict[str, Any]:
+    keys = ("id", "figure", "text", "study_class", "source")
+    return {key: getattr(criterion, key) for key in keys}
+
+
+def data_text(panel: Panel) -> str:
+    """Return where a panel's drives come from, in a few words."""
+    return f"{'synthetic' if panel.synthetic else 'measured'} drives '{panel.drives}'"
+
+
+@singledispatch
+def _find(criterion: Any, panel: Panel) -> _Finding:
+    """Evaluate a criterion on a panel."""
+    raise NotImplementedError(type(criterion).__name__)
+
+
+@_find.register
+def _ordering(criterion: Ordering, panel: Panel) -> _Finding:
+    found = {c: panel.estimate(criterion.quantity, c, criterion.statistic) for c in criterion.cells}
+    steps = zip(criterion.cells, criterion.relations, criterion.cells[1:], strict=False)
+    graded = [grades.grade_order(found[a] - found[b], sign) for a, sign, b in steps]
+    signs = [*criterion.relations, ""]
+    order = " ".join(f"{c} {s}".strip() for c, s in zip(criterion.cells, signs, strict=True))
+    published = ", ".join(
+        f"{c} {v:g}" for c, v in zip(criterion.cells, criterion.published, strict=False)
+    )
+    ours = ", ".join(f"{name} {with_interval(value)}" for name, value in found.items())
+    return _Finding(grades.worst(graded), ours, published or order, order, found)
+
+
+@_find.register
+def _ratio(criterion: RatioBand, panel: Panel) -> _Finding:
+    top = panel.estimate("goodput", criterion.numerator, criterion.statistic)
+    ratio = top.over(panel.estimate("goodput", criterion.denominator, criterion.statistic))
+    if criterion.published == 1:
+        grade = grades.grade_equal(ratio, criterion.band)
+    else:
+        grade = grades.grade_ratio(ratio, criterion.band, criterion.published)
+    name = f"{criterion.numerator} ÷ {criterion.denominator} ({criterion.statistic})"
+    return _Finding(
+        grade,
+        f"{name} {with_interval(ratio)}",
+        f"{criterion.published:g}",
+        f"{criterion.band[0]:g} to {criterion.band[1]:g}",
+        {name: ratio},
+    )
+
+
+@_find.register
+def _bound(criterion: Bound, panel: Panel) -> _Finding:
+    limit, unit, note = criterion.limit, "", ""
+    ceiling, share = criterion.capacity_at_most_mbps, criterion.otherwise_share_of_sum
+    if ceiling is not None and share is not None:
+        top = max(float(np.max(c)) for cell in criterion.cells for c in panel.samples("sum", cell))
+        if top > ceiling:
+            limit, unit = share, " of the mean Sum"
+            note = f"Our Sum reaches {top:.0f} Mbit/s (> {ceiling:g}), so the share of Sum is used."
+    found = {c: panel.estimate(criterion.quantity, c, criterion.statistic) for c in criterion.cells}
+    if unit:
+        found = {c: e.over(panel.estimate("sum", c, "mean")) for c, e in found.items()}
+    graded = {c: grades.grade_bound(e, criterion.relation, limit) for c, e in found.items()}
+    if criterion.statistic == "zero_share" and any(map(panel.opening_share, criterion.cells)):
+        waited = [f"{c} {_amount(panel.opening_share(c), True)}" for c in criterion.cells]
+        note = f"Of it, before the first byte of a drive: {', '.join(waited)} of all samples."
+    percent = criterion.statistic == "zero_share" or unit != ""
+    band = f"{criterion.relation} {_amount(limit, percent)}{unit}"
+    ours = ", ".join(f"{name} {with_interval(value, percent)}" for name, value in found.items())
+    grade = grades.worst(graded.values())
+    return _Finding(grade, ours, criterion.published or band, band, found, note)
+
+
+@_find.register
+def _value(criterion: CloseTo, panel: Panel) -> _Finding:
+    found = panel.estimate(criterion.quantity, criterion.cell, criterion.statistic)
+    name = f"{criterion.cell}{NAMES[criterion.quantity]} {criterion.statistic}"
+    return _Finding(
+        grades.grade_value(found, criterion.published, criterion.tolerance),
+        f"{name} {with_interval(found)}",
+        f"{criterion.published:g}",
+        f"± {criterion.tolerance:.0%}",
+        {name: found},
+    )
+
+
+@_find.register
+def _correlation(criterion: RankCorrelation, panel: Panel) -> _Finding:
+    pairs = [cell for cell in panel.comparable if cell.count("+") == 1]
+    means = {name: panel.estimate("goodput", name, "mean") for name in panel.singles}
+    left = [means[cell.split("+")[0]] for cell in pairs]
+    right = [means[cell.split("+")[1]] for cell in pairs]
+    amounts = [panel.estimate(criterion.quantity, cell, criterion.statistic) for cell in pairs]
+
+    def rank(draw: int | None) -> float:
+        a, b, y = (
+            np.array([e.value if draw is None else e.draws[draw] for e in side])
+            for side in (left, right, amounts)
+        )
+        return metrics.spearman(np.abs(np.log(np.maximum(a, 1e-6) / np.maximum(b, 1e-6))), y)
+
+    draws = [rank(draw) for draw in range(len(panel.draws.counts))]
+    found = Estimate(rank(None), np.array(draws))
+    name = f"Spearman over {len(pairs)} pairs"
+    grade = grades.grade_order(found, ">")
+    return _Finding(
+        grade, f"{name} {with_interval(found)}", criterion.published or "rises", "> 0",
+        {name: found},
+    )  # fmt: skip
+
+
+@_find.register
+def _identity(criterion: Identity, panel: Panel) -> _Finding:
+    checked = broken = 0
+    for cell in panel.comparable:
+        ok = _identity_holds(criterion.identity, panel, cell)
+        checked, broken = checked + len(ok), broken + int(np.sum(~ok))
+    grade = grades.REPRODUCED if checked and not broken else grades.NOT_REPRODUCED
+    ours = f"{broken} of {checked} samples break it"
+    return _Finding(grade, ours, criterion.published, "0 samples", {})
+
+
+def _identity_holds(identity: str, panel: Panel, cell: str) -> Any:
+    """Tell for each sample (or drive) whether an identity holds."""
+    if identity == "max<=sum":
+        top, total = panel.pooled("max", cell), panel.pooled("sum", cell)
+        return top <= total + 1e-9 * (1 + total)
+    paths = [panel.capacity[name] for name in cell.split("+")]
+    if identity == "oracle<=sum":
+        oracle = [metrics.best_single(p) for p in zip(*paths, strict=True)]
+        total = np.concatenate([metrics.total_of(p) for p in zip(*paths, strict=True)])
+        return np.concatenate(oracle) <= total + 1e-9 * (1 + total)
+    return np.array(
+        [
+            metrics.concurrent_outage_share(a, b)
+            <= min(metrics.outage_share(a), metrics.outage_share(b))
+            for a, b in zip(*paths[:2], strict=True)
+        ]
+    )
+
+
+def _contrast(criterion: Contrast, panel: Panel, results: Results) -> _Finding:
+    """Compare a statistic over all pairs on two groups of drives that were drawn independently."""
+    other = results.panel(criterion.model_copy(update={"drives": criterion.than}))
+    found = {}
+    for one in (panel, other):
+        cells = [one.samples(criterion.quantity, cell) for cell in one.comparable]
+        each = [np.concatenate(parts) for parts in zip(*cells, strict=True)]
+        found[one.drives] = one.draws.estimate(each, criterion.statistic)
+    difference = found[panel.drives] - found[other.drives]
+    ours = ", ".join(f"{name} {with_interval(value)}" for name, value in found.items())
+    band = f"{panel.drives} > {other.drives}"
+    grade = grades.grade_order(difference, ">")
+    return _Finding(grade, ours, criterion.published or band, band, found)
+
+
+def with_interval(estimate: Estimate, percent: bool = False) -> str:
+    """Return a value with its 95 % interval in brackets, where there is one."""
+    value = _amount(estimate.value, percent)
+    if np.isnan(estimate.low):
+        return value
+    return f"{value} [{_amount(estimate.low, percent)}, {_amount(estimate.high, percent)}]"
+
+
+def _amount(value: float, percent: bool) -> str:
+    if np.isnan(value) or np.isinf(value):
+        return "\N{INFINITY}" if value > 0 else "\N{EN DASH}"
+    if percent:
+        return f"{100 * value:.2g} %" if abs(value) < 0.1 else f"{100 * value:.1f} %"
+    digits = 0 if abs(value) >= 100 or value == round(value) else 1 if abs(value) >= 10 else 2
+    return f"{value:.{digits}f}".replace("-", "\N{MINUS SIGN}")
+
+
+def _numbers(estimate: Estimate) -> list[float | None]:
+    """Return value, low and high as JSON can hold them."""
+    found = (estimate.value, estimate.low, estimate.high)
+    return [float(number) if np.isfinite(number) else None for number in found]

@@ -1,0 +1,123 @@
+"""Makes the figures of a report: those of the study file, or a standard set without them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from skyweave.errors import ResultsError
+from skyweave.report.criteria import data_text
+from skyweave.report.draw import KINDS, Canvas
+from skyweave.report.panel import Panel, Results, settings_of
+from skyweave.report.panel import matches as chosen_by
+from skyweave.report.spec import FigureSpec, Published, Selection
+from skyweave.report.style import LIGHT, drawing, inline_svg, png_bytes, roles, svg_text
+from skyweave.report.words import Namer, seeds_text
+
+FOLDER = "figures"
+_TITLES: dict[Literal["boxes", "timeline", "outage", "cdf"], str] = {
+    "boxes": "what each network gives alone, and together",
+    "timeline": "one typical drive",
+    "outage": "seconds without data",
+    "cdf": "how often at least how much",
+}
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A finished figure with what its caption must say."""
+
+    spec: FigureSpec
+    svg: str
+    """For the middle of the page; standalone SVG and PNG lie in the folder ``figures``."""
+    seeds: str
+    drives: int
+    samples: int
+    data: str
+
+
+def standard_figures(results: Results, selections: list[Selection]) -> list[FigureSpec]:
+    """Return the figures of a study that names none: four kinds for each selection."""
+    namer = Namer(results.frozen["plan"])
+    counts: dict[str, int] = {}
+    specs = []
+    for chosen in selections:
+        stem = f"{chosen.drives}-{chosen.direction}"
+        number = counts[stem] = counts.get(stem, 0) + 1
+        suffix = f"-{number}" if number > 1 else ""
+        for kind, words in _TITLES.items():
+            specs.append(
+                FigureSpec(
+                    id=f"{stem}-{kind}{suffix}",
+                    title=f"{namer.drives(chosen.drives)}, {chosen.direction}link: {words}",
+                    kind=kind,
+                    drives=chosen.drives,
+                    direction=chosen.direction,
+                    where=chosen.where,
+                )
+            )
+    return specs
+
+
+def draw_all(results: Results, specs: list[FigureSpec], published: Published) -> list[Drawn]:
+    """Draw each figure whose drives were run and write it as SVG and PNG."""
+    plan = results.frozen["plan"]
+    by_path = roles({name: spec["kind"] for name, spec in plan["paths"].items()})
+    colours = {name: LIGHT[role] for name, role in by_path.items()}
+    folder = results.store.out / FOLDER
+    drawn = []
+    for spec in specs:
+        if spec.drives not in results.groups:
+            continue
+        panel, variants = _panels(results, spec)
+        marks = [value for value in published.values if value.figure == spec.id]
+        canvas = Canvas(spec, panel, colours, marks, variants)
+        drawn.append(_draw(canvas, folder))
+    return drawn
+
+
+def _panels(results: Results, spec: FigureSpec) -> tuple[Panel, list[tuple[str, Panel]]]:
+    """Return the panel of a figure and, for kind ``settings``, one for each value."""
+    if spec.by is None:
+        return results.panel(spec), []
+    found = settings_of(labels for _, labels in results.runs if chosen_by(labels, spec))
+    values = list(dict.fromkeys(item[spec.by] for item in found))
+    variants = [
+        (
+            f"{value:g}" if isinstance(value, float) else str(value),
+            results.panel(spec.model_copy(update={"where": {**spec.where, spec.by: value}})),
+        )
+        for value in values
+    ]
+    return variants[0][1], variants
+
+
+def _draw(canvas: Canvas, folder: Path) -> Drawn:
+    """Draw one figure and write its files."""
+    spec, panel = canvas.spec, canvas.panel
+    with drawing(spec.id):
+        figure = KINDS[spec.kind](canvas)
+        svg = svg_text(figure)
+        png = png_bytes(figure)
+    try:
+        folder.mkdir(exist_ok=True)
+        (folder / f"{spec.id}.svg").write_text(svg, encoding="utf-8")
+        (folder / f"{spec.id}.png").write_bytes(png)
+    except OSError as error:
+        raise ResultsError(
+            f"{folder}: cannot be written ({error.strerror}); make it writable and repeat "
+            "'skyweave report'"
+        ) from error
+    return Drawn(
+        spec=spec,
+        svg=inline_svg(svg, _escaped(spec.title), spec.id),
+        seeds=seeds_text(panel.seeds),
+        drives=len(panel.names),
+        samples=panel.samples_each,
+        data=data_text(panel),
+    )
+
+
+def _escaped(text: str) -> str:
+    return text.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")

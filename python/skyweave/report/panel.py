@@ -1,0 +1,231 @@
+"""Panels: the runs of one group of drives in one direction, binned and aligned for comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from skyweave.errors import ResultsError
+from skyweave.record import Record
+from skyweave.report import metrics
+from skyweave.report.metrics import Values
+from skyweave.report.spec import Direction, Selection
+from skyweave.report.stats import Draws, Estimate
+from skyweave.study.store import Store
+
+SETTINGS = (
+    "mode", "scheduler", "congestion", "hystart", "send_buffer_mb", "receive_buffer_mb",
+    "autotune", "queue", "rtt_scale", "reverse",
+)  # fmt: skip
+"""The labels that a plan can vary besides drives, direction, paths and transport."""
+Labels = dict[str, Any]
+
+
+def matches(labels: Labels, chosen: Selection) -> bool:
+    """Tell whether a run belongs to a selection; TCP has no scheduler and no mode to differ in."""
+    if labels["drives"] != chosen.drives or labels["direction"] != chosen.direction:
+        return False
+    return all(labels[key] in (value, None) for key, value in chosen.where.items())
+
+
+def settings_of(labels: Iterable[Labels]) -> list[Labels]:
+    """Return the different combinations of settings among runs, those of MPTCP if there are any."""
+    labels = list(labels)
+    together = [item for item in labels if item["transport"] == "mptcp"] or labels
+    seen = {tuple(item[key] for key in SETTINGS): item for item in reversed(together)}
+    return [{key: item[key] for key in SETTINGS} for item in reversed(seen.values())]
+
+
+@dataclass
+class Panel:
+    """Goodput and capacity in aligned bins: for each path set, one array for each drive."""
+
+    drives: str
+    direction: str
+    settings: Labels
+    names: list[str]
+    origins: list[str]
+    seeds: list[int]
+    synthetic: bool
+    bin_s: float
+    bootstrap: int
+    goodput: dict[str, list[Values]]
+    capacity: dict[str, list[Values]]
+    transports: dict[str, str]
+    _known: dict[tuple[str, str, str], Estimate] = field(default_factory=dict)
+
+    @property
+    def singles(self) -> list[str]:
+        """The paths that were run alone."""
+        return [cell for cell in self.goodput if "+" not in cell]
+
+    @property
+    def bonded(self) -> list[str]:
+        """The path sets of two or more."""
+        return [cell for cell in self.goodput if "+" in cell]
+
+    @property
+    def comparable(self) -> list[str]:
+        """The path sets of two or more whose paths were all run alone, too."""
+        return [cell for cell in self.bonded if set(cell.split("+")) <= set(self.singles)]
+
+    @property
+    def samples_each(self) -> int:
+        """Number of samples of one path set over all drives."""
+        return sum(len(values) for values in next(iter(self.goodput.values())))
+
+    @cached_property
+    def draws(self) -> Draws:
+        """The bootstrap draws that all cells of this panel share."""
+        return Draws(len(self.names), self.bootstrap)
+
+    def samples(self, quantity: str, cell: str) -> list[Values]:
+        """Return a quantity of a path set, one array for each drive.
+
+        ``goodput`` exists for each set; ``bonded_minus_max`` and ``sum_minus_bonded`` for sets
+        in ``comparable``; ``max`` and ``sum`` (of the single paths) for those, too.
+        """
+        if quantity == "goodput":
+            return self.goodput[cell]
+        singles = [self.goodput[name] for name in cell.split("+")]
+        aligned = list(zip(*singles, strict=True))
+        if quantity == "max":
+            return [metrics.best_single(paths) for paths in aligned]
+        if quantity == "sum":
+            return [metrics.total_of(paths) for paths in aligned]
+        formula = {
+            "bonded_minus_max": metrics.bonded_minus_max,
+            "sum_minus_bonded": metrics.sum_minus_bonded,
+        }[quantity]
+        pairs = zip(self.goodput[cell], aligned, strict=True)
+        return [formula(bonded, paths) for bonded, paths in pairs]
+
+    def pooled(self, quantity: str, cell: str) -> Values:
+        """Return all samples of a quantity of a path set."""
+        return np.concatenate(self.samples(quantity, cell))
+
+    def opening_share(self, cell: str) -> float:
+        """Return the share of samples that pass before the first byte of a drive arrives."""
+        waited = sum(metrics.opening_samples(values) for values in self.goodput[cell])
+        return waited / max(self.samples_each, 1)
+
+    def estimate(self, quantity: str, cell: str, statistic: str) -> Estimate:
+        """Return a statistic with its bootstrap draws over drives."""
+        key = (quantity, cell, statistic)
+        if key not in self._known:
+            self._known[key] = self.draws.estimate(self.samples(quantity, cell), statistic)
+        return self._known[key]
+
+
+class Results:
+    """The results folder of a study, read once: frozen plan and records."""
+
+    def __init__(self, out: Path) -> None:
+        self.store = Store(out)
+        self.frozen = self.store.plan()
+        self.runs: list[tuple[str, Labels]] = [
+            (run["key"], run["labels"]) for run in self.frozen["runs"]
+        ]
+        missing = self.store.missing(key for key, _ in self.runs)
+        if missing:
+            raise ResultsError(
+                f"{out}: {len(missing)} of {len(self.runs)} runs are not there; "
+                "finish the study first: skyweave run with the same --out"
+            )
+        report = self.frozen["plan"]["report"]
+        self.bin_s = float(report["bin_s"])
+        self.bootstrap = int(report["bootstrap"])
+        self._panels: dict[str, Panel] = {}
+
+    @property
+    def groups(self) -> list[str]:
+        """The groups of drives that have runs, in the order of the plan."""
+        return list(dict.fromkeys(labels["drives"] for _, labels in self.runs))
+
+    def directions(self, drives: str) -> list[Direction]:
+        """The directions that were run on a group of drives."""
+        found = {labels["direction"] for _, labels in self.runs if labels["drives"] == drives}
+        ways: tuple[Direction, ...] = ("down", "up")
+        return [direction for direction in ways if direction in found]
+
+    def panel(self, chosen: Selection) -> Panel:
+        """Return the panel of a selection; its runs must have one combination of settings."""
+        name = Selection.model_dump_json(chosen, include={"drives", "direction", "where"})
+        if name not in self._panels:
+            runs = [(key, labels) for key, labels in self.runs if matches(labels, chosen)]
+            self._panels[name] = _build(runs, self.store, self.bin_s, self.bootstrap)
+        return self._panels[name]
+
+
+def _build(runs: list[tuple[str, Labels]], store: Store, bin_s: float, bootstrap: int) -> Panel:
+    """Read the records of a panel and align them by drive and seed."""
+    members = list(dict.fromkeys((labels["drive"], labels["seed"]) for _, labels in runs))
+    cells: dict[str, dict[tuple[str, int], Values]] = {}
+    capacity: dict[str, dict[tuple[str, int], Values]] = {}
+    transports: dict[str, str] = {}
+    for key, labels in runs:
+        cell, member = labels["paths"], (labels["drive"], labels["seed"])
+        if cell in transports and transports[cell] == "tcp" != labels["transport"]:
+            continue  # a path alone is measured with TCP where both were run
+        transports[cell] = labels["transport"]
+        goodput, rates = _read(store.records / key, labels["direction"], bin_s)
+        cells.setdefault(cell, {})[member] = goodput
+        for path, values in rates.items():
+            capacity.setdefault(path, {})[member] = values
+    first = {(labels["drive"], labels["seed"]): labels for _, labels in reversed(runs)}
+    complete = [m for m in members if all(m in found for found in cells.values())]
+    order = sorted(cells, key=lambda cell: cell.count("+"))
+    return Panel(
+        drives=runs[0][1]["drives"],
+        direction=runs[0][1]["direction"],
+        settings=settings_of(labels for _, labels in runs)[0],
+        names=[name for name, _ in complete],
+        origins=list(dict.fromkeys(first[m]["origin"] for m in complete)),
+        seeds=[seed for _, seed in complete],
+        synthetic=all(first[m]["synthetic"] for m in complete),
+        bin_s=bin_s,
+        bootstrap=bootstrap,
+        goodput={cell: [cells[cell][m] for m in complete] for cell in order},
+        capacity={path: [found[m] for m in complete] for path, found in capacity.items()},
+        transports=transports,
+    )
+
+
+def _read(folder: Path, direction: str, bin_s: float) -> tuple[Values, dict[str, Values]]:
+    """Return goodput and the capacity of each path of one record, in bins."""
+    try:
+        record = Record.read(folder)
+    except (OSError, ValueError, KeyError, pl.exceptions.PolarsError) as error:
+        raise ResultsError(
+            f"{folder}: the record cannot be read ({error}); "
+            "delete that folder and run the study again"
+        ) from error
+    run = record.provenance["run"]
+    duration_s = float(run["stop_after_s"])
+    own = record.goodput_mbps()
+    goodput = metrics.to_bins(
+        own["time_s"].to_numpy(), own["goodput_mbps"].fill_null(0.0).to_numpy(), bin_s, duration_s
+    )
+    rates = {
+        path["name"]: _capacity(path[direction]["capacity"], bin_s, duration_s)
+        for path in run["paths"]
+    }
+    return goodput, rates
+
+
+def _capacity(capacity: dict[str, Any], bin_s: float, duration_s: float) -> Values:
+    """Return the capacity of a link in bins."""
+    if capacity["kind"] == "constant":
+        return np.full(int(duration_s / bin_s + 1e-9), float(capacity["mbps"]))
+    if capacity["kind"] == "steps":
+        times, rates = np.array(capacity["times_s"]), np.array(capacity["mbps"])
+        return metrics.steps_to_bins(times, rates, bin_s, duration_s)
+    times = np.array(capacity["times_ms"]) / 1000
+    counts, _ = np.histogram(times, np.arange(int(duration_s / bin_s + 1e-9) + 1) * bin_s)
+    return counts * 0.012 / bin_s

@@ -1,0 +1,1 @@
+"""From a study file to records: plan, expansion, parallel and resumable runs."""

@@ -1,0 +1,280 @@
+"""A plan and its drives, multiplied out into runs with labels and keys."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from skyweave import config
+from skyweave.drive import Drive
+from skyweave.errors import ConfigError
+from skyweave.study.drives import DriveRun
+from skyweave.study.links import LinkSettings, as_queue, build_path, mean_mbps, queue_label
+from skyweave.study.plan import SET_WORDS, Compare, Plan, Settings
+
+PACKET_BITS = 12_000
+"""A packet of 1,500 bytes."""
+Label = str | float | bool | None
+DEFAULTS: dict[str, Any] = {
+    "direction": ("down",),
+    "transport": ("auto",),
+    "mode": ("v0.96",),
+    "scheduler": ("minrtt",),
+    "congestion": ("cubic",),
+    "hystart": ("hystart++",),
+    "autotune": (False,),
+    "queue": (config.DropTail(packets=1000),),
+    "rtt_scale": (1.0,),
+    "reverse": ("trace",),
+    "sample_interval_ms": 100,
+    "allow_dead_paths": False,
+}
+"""What holds where a study file is silent: the defaults of ``skyweave.config``."""
+MODES: tuple[Literal["v0.96", "upstream"], ...] = ("v0.96", "upstream")
+DEFAULT_SEND_MB = 4.194304
+DEFAULT_RECEIVE_MB = 3.145728
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run to do: its key, its labels for the report, its configuration, its size."""
+
+    key: str
+    labels: dict[str, Label]
+    run: config.Run
+    packets: float
+    """Expected data packets: what the capacity of all its paths could carry."""
+
+
+class _Knobs(NamedTuple):
+    """One combination of the settings that every transport has."""
+
+    congestion: str
+    hystart: Literal["off", "hystart++"]
+    send_mb: float
+    receive_mb: float
+    autotune: bool
+    queue: Literal["infinite"] | config.Queue
+    rtt_scale: float
+    reverse: Literal["trace", "unlimited"]
+
+
+def expand(
+    plan: Plan, drives: Iterable[DriveRun], code_version: str
+) -> tuple[list[Job], list[str]]:
+    """Return the jobs of a plan in a fixed order, each pair of run and labels once, and notes.
+
+    Raises :class:`ConfigError` for a path set that no drive has, or for a path without any
+    capacity that would be measured alone, unless the plan allows dead paths.
+    """
+    drives = list(drives)
+    jobs: dict[tuple[str, str], Job] = {}
+    for block in plan.compare:
+        members = [d for d in drives if block.drives is None or d.source in block.drives]
+        _check_sets(block, plan, members)
+        for member in members:
+            for job in _jobs(plan, block, member, code_version):
+                jobs.setdefault((job.key, json.dumps(job.labels, sort_keys=True)), job)
+    if not jobs:
+        raise ConfigError("the study has no runs: its path sets name paths that no drive has")
+    return list(jobs.values()), _gaps(plan, drives)
+
+
+def run_key(run: config.Run, code_version: str) -> str:
+    """Return the name of the run's record: a hash of everything that decides its bytes."""
+    text = code_version + "\n" + run.model_dump_json()
+    return hashlib.sha256(text.encode()).hexdigest()[:20]
+
+
+def path_sets(words: Iterable[str], names: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """Return the sets that ``words`` mean for a drive with these paths, each once, in order.
+
+    >>> path_sets(["singles", "SL+VZ"], ("SL", "VZ"))
+    [('SL',), ('VZ',), ('SL', 'VZ')]
+    """
+    sizes = {"singles": 1, "pairs": 2, "triples": 3, "all": len(names)}
+    found: dict[tuple[str, ...], None] = {}
+    for word in words:
+        if word in SET_WORDS:
+            found |= dict.fromkeys(itertools.combinations(names, sizes[word]))
+        elif set(word.split("+")) <= set(names):
+            found[tuple(word.split("+"))] = None
+    return list(found)
+
+
+def _jobs(plan: Plan, block: Compare, member: DriveRun, version: str) -> Iterator[Job]:
+    """Yield the jobs of one block on one drive."""
+    settings = _merged(plan.settings, block)
+    names = tuple(name for name in plan.paths if name in member.drive.paths)
+    duration_s = settings["duration_s"] or member.drive.duration_s
+    for direction, paths, knobs in itertools.product(
+        settings["direction"], path_sets(block.paths, names), _knobs(settings)
+    ):
+        links = LinkSettings(
+            direction, duration_s, as_queue(knobs.queue), knobs.rtt_scale, knobs.reverse
+        )
+        built = tuple(
+            build_path(n, member.drive.paths[n], plan.paths[n], links, member.drive.name)
+            for n in paths
+        )
+        packets = sum(_mean(path, links) for path in built) * 1e6 * duration_s / PACKET_BITS
+        if packets == 0 and not settings["allow_dead_paths"]:
+            raise ConfigError(
+                f"drive '{member.drive.name}': {'+'.join(paths)} has no {direction}link capacity "
+                "at any time; set allow_dead_paths = true to count it as 0 Mbit/s, "
+                "or change the drive"
+            )
+        for connection in _connections(settings, paths, knobs, direction, duration_s):
+            run = config.Run(
+                paths=built,
+                connections=(connection,),
+                seed=member.seed,
+                stop_after_s=duration_s,
+                sample_interval_ms=settings["sample_interval_ms"],
+            )
+            labels = _labels(member, paths, knobs, connection)
+            yield Job(run_key(run, version), labels, run, packets)
+
+
+def _connections(
+    settings: dict[str, Any],
+    paths: tuple[str, ...],
+    knobs: _Knobs,
+    direction: Literal["down", "up"],
+    duration_s: float,
+) -> Iterator[config.Connection]:
+    """Yield a connection for each transport, mode and scheduler; TCP has only one of these."""
+    transports: dict[Literal["tcp", "mptcp"], None] = dict.fromkeys(
+        ("tcp" if len(paths) == 1 else "mptcp") if name == "auto" else name
+        for name in settings["transport"]
+    )
+    for transport in transports:
+        several = list(itertools.product(settings["mode"], settings["scheduler"]))
+        alone = [(MODES[0], "minrtt")]
+        for mode, scheduler in several if transport == "mptcp" else alone:
+            yield config.Connection(
+                paths=paths,
+                transport=transport,
+                mode=mode,
+                scheduler=scheduler,
+                congestion=knobs.congestion,
+                hystart=knobs.hystart,
+                workload=config.Bulk(direction=direction, duration_s=duration_s),
+                send_buffer_bytes=round(knobs.send_mb * 1e6),
+                receive_buffer_bytes=round(knobs.receive_mb * 1e6),
+                autotune=knobs.autotune,
+            )
+
+
+def _labels(
+    member: DriveRun, paths: tuple[str, ...], knobs: _Knobs, connection: config.Connection
+) -> dict[str, Label]:
+    """Return what the report knows a run by."""
+    together = connection.transport == "mptcp"
+    return {
+        "drives": member.source,
+        "drive": member.drive.name,
+        "origin": member.drive.origin,
+        "synthetic": member.drive.synthetic,
+        "seed": member.seed,
+        "direction": connection.workload.direction,
+        "paths": "+".join(paths),
+        "transport": connection.transport,
+        "mode": connection.mode if together else None,
+        "scheduler": connection.scheduler if together else None,
+        "congestion": knobs.congestion,
+        "hystart": knobs.hystart,
+        "send_buffer_mb": knobs.send_mb,
+        "receive_buffer_mb": knobs.receive_mb,
+        "autotune": knobs.autotune,
+        "queue": queue_label(as_queue(knobs.queue)),
+        "rtt_scale": knobs.rtt_scale,
+        "reverse": knobs.reverse,
+    }
+
+
+def _merged(common: Settings, block: Compare) -> dict[str, Any]:
+    """Return the block's settings, then the common ones, then the defaults."""
+    merged: dict[str, Any] = {}
+    for key in Settings.model_fields:
+        own, shared = getattr(block, key), getattr(common, key)
+        merged[key] = DEFAULTS.get(key) if own is None and shared is None else _first(own, shared)
+    both = block.buffer_mb or common.buffer_mb
+    for key in ("send_buffer_mb", "receive_buffer_mb"):
+        shared = block.buffer_mb or getattr(common, key) or common.buffer_mb
+        merged[key] = _first(getattr(block, key), shared)
+    if block.send_buffer_mb or block.receive_buffer_mb or not both:
+        merged["buffer_mb"] = None
+    return merged
+
+
+def _first(own: Any, shared: Any) -> Any:
+    return shared if own is None else own
+
+
+def _knobs(settings: dict[str, Any]) -> list[_Knobs]:
+    """Return each combination of the settings that every transport has."""
+    if settings["buffer_mb"]:
+        buffers = [(size, size) for size in settings["buffer_mb"]]
+    else:
+        send = settings["send_buffer_mb"] or (DEFAULT_SEND_MB,)
+        receive = settings["receive_buffer_mb"] or (DEFAULT_RECEIVE_MB,)
+        buffers = list(itertools.product(send, receive))
+    keys = ("congestion", "hystart", "autotune", "queue", "rtt_scale", "reverse")
+    return [
+        _Knobs(c, h, *sizes, a, q, scale, reverse)
+        for sizes in buffers
+        for c, h, a, q, scale, reverse in itertools.product(*(settings[key] for key in keys))
+    ]
+
+
+def _mean(path: config.Path, links: LinkSettings) -> float:
+    link = path.down if links.direction == "down" else path.up
+    return mean_mbps(link.capacity, links.duration_s)
+
+
+def _check_sets(block: Compare, plan: Plan, members: list[DriveRun]) -> None:
+    """Refuse a named path set that none of the block's drives has."""
+    for member in members:
+        if not set(member.drive.paths) & set(plan.paths):
+            theirs, ours = ", ".join(member.drive.paths), ", ".join(plan.paths)
+            raise ConfigError(
+                f"drives '{member.source}' have paths {theirs}, but the study declares {ours}; "
+                'add [paths.<name>], or rename = { <theirs> = "<yours>" }'
+            )
+    named = [word for word in block.paths if word not in SET_WORDS]
+    for word in named if members else []:
+        if not any(set(word.split("+")) <= set(m.drive.paths) for m in members):
+            have = sorted({n for m in members for n in m.drive.paths if n in plan.paths})
+            raise ConfigError(
+                f"path set '{word}' exists in no drive of its comparison; "
+                f"they have {', '.join(have)}: correct paths or drives"
+            )
+
+
+def _gaps(plan: Plan, drives: list[DriveRun]) -> list[str]:
+    """Return a note for each group of drives with seconds that were not logged."""
+    lost: dict[str, int] = {}
+    for source, drive in {(m.source, m.drive.name): m.drive for m in drives}.items():
+        lost[source[0]] = lost.get(source[0], 0) + _unlogged(drive, tuple(plan.paths))
+    return [
+        f"Drives '{source}': {count} samples of capacity were not logged and count as 0 Mbit/s."
+        for source, count in lost.items()
+        if count
+    ]
+
+
+def _unlogged(drive: Drive, names: tuple[str, ...]) -> int:
+    return sum(
+        int(np.isnan(series.values).sum())
+        for name, path in drive.paths.items()
+        if name in names
+        for series in (path.downlink_mbps, path.uplink_mbps)
+        if series is not None
+    )

@@ -1,0 +1,140 @@
+"""From a drive's path and the plan's assumptions to the two links of a ``config.Path``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from skyweave import config
+from skyweave.drive import PathTrace, Series, Values
+from skyweave.errors import ConfigError, DataError
+from skyweave.study.plan import PathSpec
+
+UNLIMITED_MBPS = 1000.0
+"""Capacity of a direction that is not measured, or that the plan declares unlimited."""
+
+
+@dataclass(frozen=True)
+class LinkSettings:
+    """The settings of a run that reach its links."""
+
+    direction: Literal["down", "up"]
+    duration_s: float
+    queue: config.Queue
+    rtt_scale: float = 1.0
+    reverse: Literal["trace", "unlimited"] = "trace"
+
+
+def build_path(
+    name: str, trace: PathTrace, spec: PathSpec, settings: LinkSettings, drive: str
+) -> config.Path:
+    """Return the path that a run meets.
+
+    Capacity: steps of the trace (not logged = 0). Delay: half of the RTT each way. A reverse
+    direction that was not measured is taken as ``UNLIMITED_MBPS``: it carries only ACKs.
+    Raises :class:`DataError` when the tested direction, or a trace the plan asks for, is absent.
+    """
+    series = {"down": trace.downlink_mbps, "up": trace.uplink_mbps}
+    if series[settings.direction] is None:
+        raise DataError(
+            f"drive '{drive}': path '{name}' has no {settings.direction}link; remove direction "
+            f'"{settings.direction}" for these drives, or the path'
+        )
+    if settings.reverse == "unlimited":
+        series["up" if settings.direction == "down" else "down"] = None
+    delay = _delay(name, trace, spec, settings, drive)
+    queue = settings.queue if spec.queue is None else as_queue(spec.queue)
+    loss = _loss(name, trace, spec, drive)
+
+    def link(rates: Series | None) -> config.Link:
+        return config.Link(
+            capacity=_capacity(rates, settings.duration_s), delay=delay, queue=queue, loss=loss
+        )
+
+    return config.Path(name=name, down=link(series["down"]), up=link(series["up"]))
+
+
+def as_queue(queue: Literal["infinite"] | config.Queue) -> config.Queue:
+    """Return the queue that a plan means."""
+    return config.InfiniteQueue() if queue == "infinite" else queue
+
+
+def queue_label(queue: config.Queue) -> str:
+    """Return a queue in words, e.g. ``infinite`` or ``droptail 1000 packets``."""
+    if isinstance(queue, config.InfiniteQueue):
+        return "infinite"
+    if isinstance(queue, config.CoDel):
+        return f"codel {queue.target_ms:g} ms, {queue.packets} packets"
+    parts = [
+        f"{amount} {unit}"
+        for amount, unit in ((queue.packets, "packets"), (queue.bytes, "bytes"))
+        if amount is not None
+    ]
+    return "droptail " + " and ".join(parts or ["unbounded"])
+
+
+def mean_mbps(capacity: config.Capacity, duration_s: float) -> float:
+    """Return the mean of a capacity over the first ``duration_s`` seconds."""
+    if isinstance(capacity, config.ConstantRate):
+        return capacity.mbps
+    if isinstance(capacity, config.Opportunities):
+        return len(capacity.times_ms) * 12.0 / max(capacity.times_ms[-1], 1)
+    edges = np.minimum(np.append(capacity.times_s, duration_s), duration_s)
+    return float(np.dot(np.diff(edges), capacity.mbps) / duration_s)
+
+
+def _capacity(rates: Series | None, duration_s: float) -> config.Capacity:
+    if rates is None:
+        return config.ConstantRate(mbps=UNLIMITED_MBPS)
+    inside = rates.times_s < duration_s
+    values = np.maximum(np.nan_to_num(rates.values[inside], nan=0.0), 0.0)
+    return config.RateSteps(times_s=_floats(rates.times_s[inside]), mbps=_floats(values))
+
+
+def _delay(
+    name: str, trace: PathTrace, spec: PathSpec, settings: LinkSettings, drive: str
+) -> config.Delay:
+    if isinstance(spec.rtt_ms, float | int):
+        return config.ConstantDelay(ms=spec.rtt_ms * settings.rtt_scale / 2)
+    if trace.rtt_ms is None or np.isnan(trace.rtt_ms.values).all():
+        raise DataError(
+            f"drive '{drive}': path '{name}' has no RTT series; "
+            f'set a constant rtt_ms in [paths.{name}] instead of "trace"'
+        )
+    filled = _held(trace.rtt_ms.values)
+    return config.DelaySteps(
+        times_s=_floats(trace.rtt_ms.times_s), ms=_floats(filled * settings.rtt_scale / 2)
+    )
+
+
+def _loss(name: str, trace: PathTrace, spec: PathSpec, drive: str) -> config.Loss:
+    loss = spec.loss
+    if loss == "none":
+        return config.NoLoss()
+    if loss == "trace":
+        if trace.loss_ratio is None:
+            raise DataError(
+                f"drive '{drive}': path '{name}' has no loss series; "
+                f'set a constant loss in [paths.{name}] instead of "trace"'
+            )
+        values = np.clip(np.nan_to_num(trace.loss_ratio.values, nan=0.0), 0.0, 1.0)
+        return config.LossSteps(times_s=_floats(trace.loss_ratio.times_s), ratio=_floats(values))
+    if isinstance(loss, float | int):
+        return config.Bernoulli(ratio=loss)
+    if isinstance(loss, str):
+        raise ConfigError(f"[paths.{name}] loss '{loss}' is not known")
+    return loss
+
+
+def _held(values: Values) -> Values:
+    """Fill what was not logged with the value before it, and the beginning with the first one."""
+    known = np.flatnonzero(~np.isnan(values))
+    nearest = np.searchsorted(known, np.arange(len(values)), side="right") - 1
+    filled: Values = values[known[np.maximum(nearest, 0)]]
+    return filled
+
+
+def _floats(values: Values) -> tuple[float, ...]:
+    return tuple(float(value) for value in values)

@@ -1,0 +1,247 @@
+"""A study file as a checked plan: which drives, which paths, which settings, which comparisons.
+
+The language is described in ``docs/studies.md``. Nothing here touches data or runs anything.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, StringConstraints, field_validator, model_validator
+
+from skyweave.config import Loss, Queue, Ratio
+from skyweave.report.spec import FigureSpec, Published, ReportSpec
+from skyweave.study.model import Misplaced, StudyModel, complaint, read_toml, validate
+from skyweave.study.names import CONGESTION, PRESETS, SCHEDULERS, suggest
+
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Count = Annotated[int, Field(ge=1)]
+Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_\-]*$")]
+SET_WORDS = ("singles", "pairs", "triples", "all")
+"""Path sets by rule: each path alone, each two, each three, all together."""
+
+
+class StudyInfo(StudyModel):
+    """What the study is called and what it asks."""
+
+    name: Name
+    title: str
+    question: str = "What would bonding give my users compared with each network alone?"
+    about: str = ""
+
+
+class DriveSource(StudyModel):
+    """Where drives come from: a synthetic preset, or files below the folder given by ``--data``."""
+
+    name: Name
+    label: str = ""
+    preset: str | None = None
+    duration_s: Positive | None = None
+    data: str | None = None
+    format: str | None = None
+    segment_s: Positive | None = None
+    max_segments: Count | None = None
+    max_zero_share: Ratio = 1.0
+    require: tuple[str, ...] = ()
+    rename: dict[str, str] = Field(default_factory=dict)
+    seeds: Count | tuple[Annotated[int, Field(ge=0)], ...] = 1
+    first_seed: Annotated[int, Field(ge=0)] = 1
+
+    @property
+    def seed_list(self) -> tuple[int, ...]:
+        """The seeds in order."""
+        if isinstance(self.seeds, int):
+            return tuple(range(self.first_seed, self.first_seed + self.seeds))
+        return self.seeds
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if (self.preset is None) == (self.data is None):
+            raise complaint(
+                "data" if self.data else "name",
+                f"drives '{self.name}' need either preset or data, and not both",
+            )
+        if self.preset is not None:
+            self._check_preset(self.preset)
+        elif self.duration_s is not None:
+            raise complaint("duration_s", "duration_s belongs to a preset; data take segment_s")
+        if not self.seed_list or len(set(self.seed_list)) < len(self.seed_list):
+            raise complaint("seeds", "seeds must be a number or a list of different numbers")
+        return self
+
+    def _check_preset(self, preset: str) -> None:
+        if preset not in PRESETS:
+            raise complaint("preset", f"unknown preset '{preset}': {suggest(preset, PRESETS)}")
+        if self.duration_s is None:
+            raise complaint("preset", "a preset needs duration_s: how long each drive lasts")
+        for key in ("format", "segment_s", "max_segments", "require"):
+            if getattr(self, key):
+                raise complaint(key, f"{key} belongs to data; a preset has no files")
+
+
+class PathSpec(StudyModel):
+    """What a trace of rates does not say about a path: its delay, queue and loss."""
+
+    label: str = ""
+    kind: Literal["satellite", "cellular", "wired", "other"] = "other"
+    rtt_ms: Positive | Literal["trace"]
+    queue: Literal["infinite"] | Queue | None = None
+    loss: Literal["none", "trace"] | Ratio | Loss = "none"
+    source: str = ""
+
+
+def _listed(value: Any) -> Any:
+    """Make a list of one out of a lone value, so that each setting can be a list."""
+    return list(value) if isinstance(value, list | tuple) else [value]
+
+
+class Settings(StudyModel):
+    """The settings of a comparison; a list expands, what is not given comes from ``[settings]``."""
+
+    direction: tuple[Literal["down", "up"], ...] | None = None
+    transport: tuple[Literal["auto", "tcp", "mptcp"], ...] | None = None
+    mode: tuple[Literal["v0.96", "upstream"], ...] | None = None
+    scheduler: tuple[str, ...] | None = None
+    congestion: tuple[str, ...] | None = None
+    hystart: tuple[Literal["off", "hystart++"], ...] | None = None
+    buffer_mb: tuple[Positive, ...] | None = None
+    send_buffer_mb: tuple[Positive, ...] | None = None
+    receive_buffer_mb: tuple[Positive, ...] | None = None
+    autotune: tuple[bool, ...] | None = None
+    queue: tuple[Literal["infinite"] | Queue, ...] | None = None
+    rtt_scale: tuple[Positive, ...] | None = None
+    reverse: tuple[Literal["trace", "unlimited"], ...] | None = None
+    duration_s: Positive | None = None
+    sample_interval_ms: Count | None = None
+    allow_dead_paths: bool | None = None
+
+    @field_validator(
+        "direction", "transport", "mode", "scheduler", "congestion", "hystart", "buffer_mb",
+        "send_buffer_mb", "receive_buffer_mb", "autotune", "queue", "rtt_scale", "reverse",
+        mode="before",
+    )  # fmt: skip
+    @classmethod
+    def _lists(cls, value: Any) -> Any:
+        return _listed(value)
+
+    @field_validator("scheduler")
+    @classmethod
+    def _schedulers(cls, value: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        return _known("scheduler", value, SCHEDULERS)
+
+    @field_validator("congestion")
+    @classmethod
+    def _controllers(cls, value: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        return _known("congestion control", value, CONGESTION)
+
+    @model_validator(mode="after")
+    def _buffers(self) -> Self:
+        for key in ("send_buffer_mb", "receive_buffer_mb"):
+            if self.buffer_mb is not None and getattr(self, key) is not None:
+                raise complaint(key, f"{key} contradicts buffer_mb, which sets both; keep one")
+        return self
+
+
+def _known(
+    what: str, given: tuple[str, ...] | None, known: tuple[str, ...]
+) -> tuple[str, ...] | None:
+    """Return ``given`` if all of it is known."""
+    for name in given or ():
+        if name not in known:
+            raise ValueError(f"unknown {what} '{name}': {suggest(name, known)}")
+    return given
+
+
+class Compare(Settings):
+    """One block of the matrix: these path sets under these settings on these drives."""
+
+    paths: tuple[str, ...] = ("singles", "pairs")
+    drives: tuple[str, ...] | None = None
+
+    @field_validator("paths", "drives", mode="before")
+    @classmethod
+    def _names(cls, value: Any) -> Any:
+        return ["+".join(item) if isinstance(item, list) else item for item in _listed(value)]
+
+    @model_validator(mode="after")
+    def _contradictions(self) -> Self:
+        several = [s for s in self.paths if "+" in s or s in SET_WORDS[1:]]
+        if self.transport and "tcp" in self.transport:
+            if several:
+                raise complaint(
+                    "transport",
+                    f"transport 'tcp' uses one path, but paths asks for '{several[0]}'; "
+                    "take 'mptcp', or 'auto' (tcp alone, mptcp together)",
+                )
+            if self.transport == ("tcp",) and self.scheduler:
+                raise complaint(
+                    "scheduler",
+                    "a scheduler chooses between paths, and transport 'tcp' has one; remove it",
+                )
+        return self
+
+
+class Plan(StudyModel):
+    """A whole study file."""
+
+    study: StudyInfo
+    drives: tuple[DriveSource, ...] = Field(min_length=1)
+    paths: dict[Name, PathSpec] = Field(min_length=1)
+    settings: Settings = Settings()
+    compare: tuple[Compare, ...] = (Compare(),)
+    report: ReportSpec = ReportSpec()
+    figures: tuple[FigureSpec, ...] = ()
+
+    @model_validator(mode="after")
+    def _names_exist(self) -> Self:
+        sources = [source.name for source in self.drives]
+        twice = next((name for name in sources if sources.count(name) > 1), None)
+        if twice is not None:
+            raise complaint("drives", f"two drives are called '{twice}'; names must differ")
+        for number, block in enumerate(self.compare):
+            self._check_block(number, block, sources)
+        for number, figure in enumerate(self.figures):
+            if figure.drives not in sources:
+                hint = suggest(figure.drives, sources)
+                raise Misplaced(
+                    f"unknown drives '{figure.drives}': {hint}", "figures", number, "drives"
+                )
+        return self
+
+    def _check_block(self, number: int, block: Compare, sources: list[str]) -> None:
+        """Check the names that a block of the matrix uses."""
+        for name in block.drives or ():
+            if name not in sources:
+                hint = suggest(name, sources)
+                raise Misplaced(f"unknown drives '{name}': {hint}", "compare", number, "drives")
+        for entry in block.paths:
+            names = [] if entry in SET_WORDS else entry.split("+")
+            for name in names:
+                if name not in self.paths:
+                    hint = suggest(name, [*self.paths, *SET_WORDS])
+                    raise Misplaced(f"unknown path '{name}': {hint}", "compare", number, "paths")
+            if len(set(names)) < len(names):
+                raise Misplaced(f"'{entry}' names a path twice", "compare", number, "paths")
+
+
+def load_plan(file: Path) -> Plan:
+    """Read and check a study file; raise :class:`ConfigError` with file and line if it is wrong."""
+    text, content = read_toml(file)
+    return validate(Plan, file, text, content)
+
+
+def load_published(file: Path, plan: Plan) -> Published:
+    """Read the published values and criteria that the plan names; empty if it names none."""
+    if plan.report.published is None:
+        return Published()
+    path = file.parent / plan.report.published
+    text, content = read_toml(path)
+    published = validate(Published, path, text, content)
+    return published
+
+
+def safe_name(text: str) -> str:
+    """Return ``text`` with everything that is awkward in a file name replaced by a dash."""
+    return re.sub(r"[^A-Za-z0-9_.+-]+", "-", text).strip("-")

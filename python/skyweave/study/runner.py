@@ -1,0 +1,89 @@
+"""Runs in parallel threads: the engine releases the GIL, so threads use all cores."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from typing import Any
+
+from skyweave.engine import Engine
+from skyweave.errors import SkyweaveError
+from skyweave.record import Record
+from skyweave.study.expand import Job
+
+Keep = Callable[[str, Record], None]
+Done = Callable[[float], None]
+
+
+class Interrupted(BaseException):
+    """Ctrl-C during a study, with the sentence that says how to continue.
+
+    Not a ``KeyboardInterrupt``, which command-line frameworks swallow together with its words.
+    """
+
+
+def run_all(
+    jobs: list[Job], engine: Engine, keep: Keep, done: Done, threads: int, facts: dict[str, Any]
+) -> None:
+    """Run each job and ``keep`` its record with ``facts`` added to the provenance.
+
+    After an error or Ctrl-C nothing new begins, and the runs under way are finished and kept;
+    a second Ctrl-C gives them up. Raises the first error, or :class:`Interrupted`.
+    """
+    pool = ThreadPoolExecutor(max_workers=threads, thread_name_prefix="run")
+    futures: set[Future[float]] = set()
+    try:
+        for job in jobs:
+            futures.add(pool.submit(_one, job, engine, keep, facts))
+        _watch(futures, done)
+    except KeyboardInterrupt as error:
+        _stop(pool)
+        raise Interrupted(
+            "stopped; finished runs are kept: give the same command again to continue"
+        ) from error
+    except BaseException:
+        pool.shutdown(wait=True, cancel_futures=True)
+        raise
+    pool.shutdown(wait=True)
+
+
+def _watch(futures: set[Future[float]], done: Done) -> None:
+    """Report runs as they finish; raise the first error."""
+    pending = futures
+    while pending:
+        finished, pending = wait(pending, timeout=0.5, return_when=FIRST_COMPLETED)
+        for future in finished:
+            done(future.result())
+
+
+def _stop(pool: ThreadPoolExecutor) -> None:
+    """Begin nothing new and let the runs under way finish, unless Ctrl-C comes again."""
+    try:
+        pool.shutdown(wait=True, cancel_futures=True)
+    except KeyboardInterrupt as error:
+        raise Interrupted(
+            "stopped at once; finished runs are kept: give the same command again to continue"
+        ) from error
+
+
+def _one(job: Job, engine: Engine, keep: Keep, facts: dict[str, Any]) -> float:
+    """Run one job and keep its record; return its expected packets."""
+    try:
+        record = engine(job.run)
+    except SkyweaveError:
+        raise
+    except Exception as error:
+        what = f"{job.labels['paths']} {job.labels['direction']} on {job.labels['drive']}"
+        raise SkyweaveError(
+            f"run {job.key} ({what}) failed: {error}; finished runs are kept: "
+            "give the same command again when the cause is gone"
+        ) from error
+    provenance = {
+        **record.provenance,
+        **facts,
+        "seed": job.run.seed,
+        "run": job.run.model_dump(mode="json"),
+    }
+    keep(job.key, dataclasses.replace(record, provenance=provenance))
+    return job.packets
