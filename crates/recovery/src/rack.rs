@@ -1,6 +1,6 @@
 //! RACK: time-based loss detection (RFC 8985, Linux `tcp_recovery.c`).
 
-use units::{Duration, Instant};
+use units::Duration;
 
 /// Fast retransmit threshold (RFC 5681): this many SACKed packets prove a loss without waiting.
 pub(crate) const DUPTHRESH: u64 = 3;
@@ -19,20 +19,9 @@ pub(crate) struct Rack {
 }
 
 impl Rack {
-    /// A packet sent as transmission `serial` at `sent_at` was delivered.
-    pub fn on_delivered(
-        &mut self,
-        now: Instant,
-        serial: u64,
-        sent_at: Instant,
-        retransmitted: bool,
-        min_rtt: Duration,
-    ) {
-        let rtt = now - sent_at;
-        // An ACK this fast answers the original, not the retransmission (RFC 8985 §6.2 step 2).
-        if retransmitted && rtt < min_rtt {
-            return;
-        }
+    /// A packet was delivered whose last transmission, number `serial`, took `rtt` if it is the one
+    /// that was answered.
+    pub fn on_delivered(&mut self, serial: u64, rtt: Duration) {
         self.rtt = if serial >= self.serial { rtt } else { self.rtt };
         self.serial = self.serial.max(serial);
     }

@@ -49,6 +49,21 @@ pub struct AckOutcome {
     pub prior_delivered_bytes: u64,
     /// Delivery-rate sample.
     pub sample: Option<DeliverySample>,
+    newest_serial: u64,
+}
+
+/// What tells an answer to a retransmission from one to the original.
+#[derive(Clone, Copy, Debug)]
+struct Answer {
+    echo: Instant,
+    min_rtt: Duration,
+}
+
+impl Answer {
+    /// RFC 8985 §6.2 step 2: by the echoed timestamp, and by an RTT that is possible at all.
+    fn is_of_retransmission(&self, sent_at: Instant, rtt: Duration) -> bool {
+        self.echo >= sent_at && rtt >= self.min_rtt
+    }
 }
 
 /// What was marked lost.
@@ -211,18 +226,19 @@ impl<D> Scoreboard<D> {
     }
 
     /// An acknowledgement came: everything before `ack` and the packets in `sacks` (half-open
-    /// ranges) were received. Numbers beyond what was sent are ignored.
+    /// ranges) were received. Numbers beyond what was sent are ignored. `echo` is when the segment
+    /// that it answers left (timestamp option).
     pub fn on_ack(
         &mut self,
         now: Instant,
         ack: u64,
         sacks: impl IntoIterator<Item = (u64, u64)>,
+        echo: Instant,
         rtt: &mut RttEstimator,
     ) -> AckOutcome {
         let mut outcome = AckOutcome::default();
         let next = self.next();
-        let mut newest_serial = 0;
-        let min_rtt = rtt.min();
+        let answer = Answer { echo, min_rtt: rtt.min() };
         for (start, end) in sacks {
             let range = start.max(self.una)..end.min(next);
             if range.start >= range.end {
@@ -232,12 +248,12 @@ impl<D> Scoreboard<D> {
             self.sacked.insert(range);
             for seq in fresh.into_iter().flatten() {
                 self.sacked_packets += 1;
-                self.deliver(now, seq, min_rtt, &mut outcome, &mut newest_serial);
+                self.deliver(now, seq, &answer, &mut outcome);
             }
         }
         if ack > self.una && ack <= next {
             for seq in self.una..ack {
-                self.deliver(now, seq, min_rtt, &mut outcome, &mut newest_serial);
+                self.deliver(now, seq, &answer, &mut outcome);
             }
             self.drop_before(ack);
             outcome.advanced = true;
@@ -264,14 +280,7 @@ impl<D> Scoreboard<D> {
         self.una = ack;
     }
 
-    fn deliver(
-        &mut self,
-        now: Instant,
-        seq: u64,
-        min_rtt: Duration,
-        outcome: &mut AckOutcome,
-        newest_serial: &mut u64,
-    ) {
+    fn deliver(&mut self, now: Instant, seq: u64, answer: &Answer, outcome: &mut AckOutcome) {
         let index = (seq - self.una) as usize;
         let packet = &mut self.packets[index];
         match packet.state {
@@ -288,19 +297,20 @@ impl<D> Scoreboard<D> {
         let (bytes, sent_at, serial) = (packet.bytes, packet.sent_at, packet.serial);
         let (snapshot, retransmitted) = (packet.snapshot, packet.retransmitted);
         self.sampler.on_delivered(now, bytes, &snapshot);
-        self.rack.on_delivered(now, serial, sent_at, retransmitted, min_rtt);
+        let rtt = now - sent_at;
+        if !retransmitted || answer.is_of_retransmission(sent_at, rtt) {
+            self.rack.on_delivered(serial, rtt);
+        }
         outcome.delivered_packets += 1;
         outcome.delivered_bytes += bytes;
         if !retransmitted {
-            let sample = now - sent_at;
-            outcome.rtt = Some(outcome.rtt.map_or(sample, |oldest| oldest.max(sample)));
-            outcome.newest_rtt =
-                Some(outcome.newest_rtt.map_or(sample, |newest| newest.min(sample)));
+            outcome.rtt = Some(outcome.rtt.map_or(rtt, |oldest| oldest.max(rtt)));
+            outcome.newest_rtt = Some(outcome.newest_rtt.map_or(rtt, |newest| newest.min(rtt)));
             // Overtaken by a later packet and not lost: the stream reorders.
             self.rack.reordering_seen |= seq + 1 < self.forward;
         }
-        if serial > *newest_serial {
-            *newest_serial = serial;
+        if serial > outcome.newest_serial {
+            outcome.newest_serial = serial;
             outcome.prior_delivered_bytes = snapshot.prior_delivered_bytes();
         }
         self.forward = self.forward.max(seq + 1);

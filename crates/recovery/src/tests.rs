@@ -77,12 +77,12 @@ fn board(packets: u64) -> Scoreboard<()> {
 fn three_sacks_prove_a_loss_at_once_and_two_only_after_a_quarter_rtt() {
     let mut rtt = RttEstimator::default();
     let mut board = board(10);
-    board.on_ack(at(60), 1, [], &mut rtt);
-    board.on_ack(at(63), 1, [(2, 4)], &mut rtt);
+    board.on_ack(at(60), 1, [], at(60), &mut rtt);
+    board.on_ack(at(63), 1, [(2, 4)], at(63), &mut rtt);
     let (lost, timer) = board.detect_losses(at(63), &rtt, false);
     assert_eq!(lost.packets, 0);
     assert_eq!(timer, Some(at(1) + ms(60) + ms(60) / 4));
-    board.on_ack(at(64), 1, [(2, 5)], &mut rtt);
+    board.on_ack(at(64), 1, [(2, 5)], at(64), &mut rtt);
     let (lost, _) = board.detect_losses(at(64), &rtt, false);
     assert_eq!(lost.packets, 1);
     assert_eq!(board.next_lost(), Some(1));
@@ -93,13 +93,13 @@ fn three_sacks_prove_a_loss_at_once_and_two_only_after_a_quarter_rtt() {
 fn a_lost_retransmission_is_found_by_time() {
     let mut rtt = RttEstimator::default();
     let mut board = board(20);
-    board.on_ack(at(60), 1, [], &mut rtt);
-    board.on_ack(at(64), 1, [(2, 5)], &mut rtt);
+    board.on_ack(at(60), 1, [], at(60), &mut rtt);
+    board.on_ack(at(64), 1, [(2, 5)], at(64), &mut rtt);
     board.detect_losses(at(64), &rtt, false);
     board.on_retransmitted(at(65), 1);
     let new = board.on_sent(at(70), (), 1448);
     // The packet sent after the retransmission arrives, the retransmission does not.
-    board.on_ack(at(130), 1, [(2, new + 1)], &mut rtt);
+    board.on_ack(at(130), 1, [(2, new + 1)], at(130), &mut rtt);
     let (lost, _) = board.detect_losses(at(130), &rtt, true);
     assert_eq!((lost.packets, board.next_lost()), (1, Some(1)));
 }
@@ -116,10 +116,10 @@ fn a_spurious_timeout_can_be_undone() {
     undo.on_retransmitted(at(300));
     assert!(undo.is_spurious(at(0)));
     assert!(!undo.is_spurious(at(300)));
-    board.on_ack(at(310), 1, [], &mut rtt);
+    board.on_ack(at(310), 1, [], at(310), &mut rtt);
     assert_eq!(board.unmark_lost(), 3);
     assert_eq!(board.in_flight_packets(), 3);
-    board.on_ack(at(320), 4, [], &mut rtt);
+    board.on_ack(at(320), 4, [], at(320), &mut rtt);
     assert!(board.is_empty());
 }
 
@@ -131,7 +131,7 @@ fn delivery_rate_is_the_bottleneck_rate() {
     let mut sample = None;
     for step in 0..300 {
         if step >= 50 {
-            sample = board.on_ack(at(step), step - 49, [], &mut rtt).sample.or(sample);
+            sample = board.on_ack(at(step), step - 49, [], at(step), &mut rtt).sample.or(sample);
         }
         board.on_sent(at(step), (), 1448);
     }
@@ -170,7 +170,7 @@ proptest! {
             now += ms(1 + b);
             match op {
                 0 | 1 => { board.on_sent(now, a, 1000 + a); }
-                2 => { board.on_ack(now, board.una() + a % 4, [(board.una() + a, board.una() + a + b)], &mut rtt); }
+                2 => { board.on_ack(now, board.una() + a % 4, [(board.una() + a, board.una() + a + b)], now, &mut rtt); }
                 3 => { if let Some(seq) = board.next_lost() { board.on_retransmitted(now, seq); } }
                 _ => if a == 0 { board.on_timeout(); } else if a == 1 { board.unmark_lost(); } else { board.detect_losses(now, &rtt, a % 2 == 0); }
             }

@@ -309,7 +309,8 @@ impl SubflowSender {
     pub fn on_ack(&mut self, now: Instant, segment: &Segment) -> Effects {
         let mut effects = Effects::default();
         let prior_in_flight_bytes = self.board.in_flight_bytes();
-        let outcome = self.board.on_ack(now, segment.ack, segment.sacks.iter(), &mut self.rtt);
+        let (ack, sacks, echo) = (segment.ack, segment.sacks.iter(), segment.echo);
+        let outcome = self.board.on_ack(now, ack, sacks, echo, &mut self.rtt);
         effects.acked_bytes = outcome.delivered_bytes;
         if segment.duplicate {
             self.board.on_duplicate();

@@ -103,6 +103,27 @@ fn a_backup_path_carries_data_only_while_the_other_is_away() {
     }
 }
 
+/// A link that stands still for 3 s and loses nothing: the timeout was spurious, and it is undone
+/// once. What the network still held is not taken for lost again (RFC 8985 §6.2 step 2).
+#[test]
+fn a_pause_without_loss_is_undone_once_and_retransmits_next_to_nothing() {
+    for congestion in Congestion::ALL {
+        let mut paused = path("a", 20.0, 50.0);
+        paused.down.queue = link::QueueConfig::Infinite;
+        paused.down.capacity = link::CapacityConfig::Steps {
+            times_s: vec![0.0, 3.0, 6.0],
+            mbps: vec![20.0, 0.0, 20.0],
+            repeat_s: None,
+        };
+        let outcome = run(vec![paused], vec![connection(Mode::Tcp, congestion, seconds(14.0))]);
+        assert_eq!(times(&outcome, "undone", 0).len(), 1, "{congestion:?}");
+        let again = outcome.totals.connections[0].paths["a"].retransmitted_packets;
+        assert!(again < 20, "{congestion:?}: {again}");
+        let share = goodput_between(&outcome, 0, 8.0, 14.0) / (20.0 * 1448.0 / 1500.0);
+        assert!(share > 0.9, "{congestion:?}: {share}");
+    }
+}
+
 /// A scheduler that always waits: the connection must not hang on it.
 #[derive(Debug)]
 struct Procrastinator;
