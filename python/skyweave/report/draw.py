@@ -19,6 +19,8 @@ from skyweave.report.style import LIGHT
 from skyweave.report.words import percent
 
 WIDTH_IN = 9.4
+WHISKERS = {"bin": (5.0, 95.0), "drive": (0.0, 100.0)}
+"""Percentiles at the ends of whiskers; over whole drives S0 draws them to the extremes."""
 MINUS = "\N{MINUS SIGN}"
 
 
@@ -37,7 +39,7 @@ def boxes(canvas: Canvas) -> Figure:
     """Box plots in the style of S0's figures 18 and 19.
 
     Left: goodput of each path alone and of each set; right: MPTCP - Max and Sum - MPTCP. Boxes
-    are quartiles, whiskers the 5th and 95th percentile, no fliers; marks are published values.
+    are quartiles, whiskers as in ``WHISKERS``, no fliers; marks are published values.
     """
     panel = canvas.panel
     pairs = panel.comparable
@@ -74,9 +76,9 @@ def _box_groups(
     for heading, quantity, cells in groups:
         for place, cell in enumerate(cells):
             position = at + place
-            _box(
-                axes, position, canvas.panel.pooled(quantity, cell), _colour(canvas, quantity, cell)
-            )
+            samples = canvas.panel.pooled(quantity, cell)
+            ends = WHISKERS[canvas.panel.unit]
+            _box(axes, position, samples, _colour(canvas, quantity, cell), ends)
             _marks(axes, position, quantity, cell, canvas.published)
             ticks.append(position)
             labels.append(cell.replace("+", "\n+"))
@@ -98,8 +100,10 @@ def _colour(canvas: Canvas, quantity: str, cell: str) -> str:
     return LIGHT["bonded"] if "+" in cell else canvas.colours.get(cell, LIGHT["other1"])
 
 
-def _box(axes: Axes, position: float, samples: Values, colour: str) -> None:
-    low, first, middle, third, high = np.percentile(samples, [5, 25, 50, 75, 95])
+def _box(
+    axes: Axes, position: float, samples: Values, colour: str, ends: tuple[float, float]
+) -> None:
+    low, first, middle, third, high = np.percentile(samples, [ends[0], 25, 50, 75, ends[1]])
     stats = {"whislo": low, "q1": first, "med": middle, "q3": third, "whishi": high, "fliers": []}
     drawn = axes.bxp(
         [stats], positions=[position], widths=0.62, showfliers=False, patch_artist=True,

@@ -153,6 +153,6 @@ def _provenance(content: Content) -> list[tuple[str, str]]:
         ("code version", frozen["code_version"]),
         ("runs", str(len(keys))),
         ("seeds", seeds_text(seeds).removeprefix("seeds ").removeprefix("seed ")),
-        ("sample length", f"{results.bin_s:g} s"),
+        ("sample", f"mean of {'a drive' if results.unit == 'drive' else f'{results.bin_s:g} s'}"),
         ("intervals", f"95 % bootstrap over drives, {results.bootstrap} draws, paired"),
     ]

@@ -15,7 +15,7 @@ from skyweave.errors import ResultsError
 from skyweave.record import Record
 from skyweave.report import metrics
 from skyweave.report.metrics import Values
-from skyweave.report.spec import Direction, Selection
+from skyweave.report.spec import Direction, Selection, Unit
 from skyweave.report.stats import Draws, Estimate
 from skyweave.study.store import Store
 
@@ -55,6 +55,7 @@ class Panel:
     synthetic: bool
     bin_s: float
     bootstrap: int
+    unit: Unit
     goodput: dict[str, list[Values]]
     capacity: dict[str, list[Values]]
     transports: dict[str, str]
@@ -78,6 +79,11 @@ class Panel:
     @property
     def samples_each(self) -> int:
         """Number of samples of one path set over all drives."""
+        return sum(len(v) for v in self.samples("goodput", next(iter(self.goodput))))
+
+    @property
+    def bins_each(self) -> int:
+        """Number of time bins of one path set over all drives."""
         return sum(len(values) for values in next(iter(self.goodput.values())))
 
     @cached_property
@@ -87,6 +93,14 @@ class Panel:
 
     def samples(self, quantity: str, cell: str) -> list[Values]:
         """Return a quantity of a path set, one array for each drive.
+
+        With ``unit`` "drive" an array has one value: the mean over the drive. See :meth:`binned`.
+        """
+        bins = self.binned(quantity, cell)
+        return bins if self.unit == "bin" else [values.mean(keepdims=True) for values in bins]
+
+    def binned(self, quantity: str, cell: str) -> list[Values]:
+        """Return a quantity of a path set in time bins, one array for each drive.
 
         ``goodput`` exists for each set; ``bonded_minus_max`` and ``sum_minus_bonded`` for sets
         in ``comparable``; ``max`` and ``sum`` (of the single paths) for those, too.
@@ -113,13 +127,16 @@ class Panel:
     def opening_share(self, cell: str) -> float:
         """Return the share of samples that pass before the first byte of a drive arrives."""
         waited = sum(metrics.opening_samples(values) for values in self.goodput[cell])
-        return waited / max(self.samples_each, 1)
+        return waited / max(self.bins_each, 1)
 
     def estimate(self, quantity: str, cell: str, statistic: str) -> Estimate:
         """Return a statistic with its bootstrap draws over drives."""
         key = (quantity, cell, statistic)
         if key not in self._known:
-            self._known[key] = self.draws.estimate(self.samples(quantity, cell), statistic)
+            # Silence is a matter of seconds, whatever the unit of the rates.
+            of_bins = statistic == "zero_share"
+            samples = self.binned(quantity, cell) if of_bins else self.samples(quantity, cell)
+            self._known[key] = self.draws.estimate(samples, statistic)
         return self._known[key]
 
 
@@ -141,6 +158,7 @@ class Results:
         report = self.frozen["plan"]["report"]
         self.bin_s = float(report["bin_s"])
         self.bootstrap = int(report["bootstrap"])
+        self.unit: Unit = report["unit"]
         self._panels: dict[str, Panel] = {}
 
     @property
@@ -159,11 +177,11 @@ class Results:
         name = Selection.model_dump_json(chosen, include={"drives", "direction", "where"})
         if name not in self._panels:
             runs = [(key, labels) for key, labels in self.runs if matches(labels, chosen)]
-            self._panels[name] = _build(runs, self.store, self.bin_s, self.bootstrap)
+            self._panels[name] = _build(runs, self.store, self)
         return self._panels[name]
 
 
-def _build(runs: list[tuple[str, Labels]], store: Store, bin_s: float, bootstrap: int) -> Panel:
+def _build(runs: list[tuple[str, Labels]], store: Store, results: Results) -> Panel:
     """Read the records of a panel and align them by drive and seed."""
     members = list(dict.fromkeys((labels["drive"], labels["seed"]) for _, labels in runs))
     cells: dict[str, dict[tuple[str, int], Values]] = {}
@@ -174,7 +192,7 @@ def _build(runs: list[tuple[str, Labels]], store: Store, bin_s: float, bootstrap
         if cell in transports and transports[cell] == "tcp" != labels["transport"]:
             continue  # a path alone is measured with TCP where both were run
         transports[cell] = labels["transport"]
-        goodput, rates = _read(store.records / key, labels["direction"], bin_s)
+        goodput, rates = _read(store.records / key, labels["direction"], results.bin_s)
         cells.setdefault(cell, {})[member] = goodput
         for path, values in rates.items():
             capacity.setdefault(path, {})[member] = values
@@ -189,8 +207,9 @@ def _build(runs: list[tuple[str, Labels]], store: Store, bin_s: float, bootstrap
         origins=list(dict.fromkeys(first[m]["origin"] for m in complete)),
         seeds=[seed for _, seed in complete],
         synthetic=all(first[m]["synthetic"] for m in complete),
-        bin_s=bin_s,
-        bootstrap=bootstrap,
+        bin_s=results.bin_s,
+        bootstrap=results.bootstrap,
+        unit=results.unit,
         goodput={cell: [cells[cell][m] for m in complete] for cell in order},
         capacity={path: [found[m] for m in complete] for path, found in capacity.items()},
         transports=transports,

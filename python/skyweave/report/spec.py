@@ -17,6 +17,8 @@ Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Setting = str | bool | float
 Quantity = Literal["goodput", "bonded_minus_max", "sum_minus_bonded"]
 Direction = Literal["down", "up"]
+Unit = Literal["bin", "drive"]
+"""What one sample of a distribution is: a time bin, or the mean of a whole drive."""
 _STATISTIC = re.compile(r"^(median|mean|min|max|zero_share|p\d{1,2})$")
 
 
@@ -62,6 +64,7 @@ class ReportSpec(StudyModel):
 
     published: str | None = None
     bin_s: Positive = 1.0
+    unit: Unit = "bin"
     bootstrap: Annotated[int, Field(ge=100)] = 1000
     auto_figures: bool = True
     assumptions: tuple[str, ...] = ()

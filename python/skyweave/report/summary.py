@@ -60,6 +60,7 @@ def _panel(panel: Panel) -> dict[str, Any]:
         "n_drives": len(panel.names),
         "n_samples": panel.samples_each,
         "bin_s": panel.bin_s,
+        "unit": panel.unit,
         "seeds": sorted(set(panel.seeds)),
         "path_sets": {cell: _cell(panel, cell) for cell in panel.goodput},
     }

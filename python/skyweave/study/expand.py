@@ -15,7 +15,14 @@ from skyweave import config
 from skyweave.drive import Drive
 from skyweave.errors import ConfigError
 from skyweave.study.drives import DriveRun
-from skyweave.study.links import LinkSettings, as_queue, build_path, mean_mbps, queue_label
+from skyweave.study.links import (
+    LinkSettings,
+    as_queue,
+    build_path,
+    mean_mbps,
+    opening_order,
+    queue_label,
+)
 from skyweave.study.plan import SET_WORDS, Compare, Plan, Settings
 
 PACKET_BITS = 12_000
@@ -32,6 +39,7 @@ DEFAULTS: dict[str, Any] = {
     "queue": (config.DropTail(packets=1000),),
     "rtt_scale": (1.0,),
     "reverse": ("trace",),
+    "open_on": "working",
     "sample_interval_ms": 100,
     "allow_dead_paths": False,
 }
@@ -130,7 +138,8 @@ def _jobs(plan: Plan, block: Compare, member: DriveRun, version: str) -> Iterato
                 "at any time; set allow_dead_paths = true to count it as 0 Mbit/s, "
                 "or change the drive"
             )
-        for connection in _connections(settings, paths, knobs, direction, duration_s):
+        order = paths if settings["open_on"] == "first" else opening_order(built)
+        for connection in _connections(settings, order, knobs, direction, duration_s):
             run = config.Run(
                 paths=built,
                 connections=(connection,),

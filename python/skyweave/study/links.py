@@ -85,6 +85,32 @@ def mean_mbps(capacity: config.Capacity, duration_s: float) -> float:
     return float(np.dot(np.diff(edges), capacity.mbps) / duration_s)
 
 
+def opening_order(paths: tuple[config.Path, ...]) -> tuple[str, ...]:
+    """Return the names of paths in the order in which they first carry something both ways.
+
+    A device opens a connection on a network that answers; paths that answer from the start keep
+    the order of the set.
+    """
+    return tuple(path.name for path in sorted(paths, key=_first_up_s))
+
+
+def _first_up_s(path: config.Path) -> float:
+    """Return the first time at which both directions have capacity; infinite if there is none."""
+    down, up = _steps(path.down.capacity), _steps(path.up.capacity)
+    times = np.union1d(down[0], up[0])
+    rates = [r[np.searchsorted(t, times, side="right") - 1] for t, r in (down, up)]
+    both = times[(rates[0] > 0) & (rates[1] > 0)]
+    return float(both[0]) if len(both) else float("inf")
+
+
+def _steps(capacity: config.Capacity) -> tuple[Values, Values]:
+    """Return times and rates of a capacity as steps; opportunities count as always there."""
+    if isinstance(capacity, config.RateSteps):
+        return np.array(capacity.times_s), np.array(capacity.mbps)
+    rate = capacity.mbps if isinstance(capacity, config.ConstantRate) else UNLIMITED_MBPS
+    return np.zeros(1), np.array([rate])
+
+
 def _capacity(rates: Series | None, duration_s: float) -> config.Capacity:
     if rates is None:
         return config.ConstantRate(mbps=UNLIMITED_MBPS)

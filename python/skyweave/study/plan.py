@@ -113,6 +113,7 @@ class Settings(StudyModel):
     queue: tuple[Literal["infinite"] | Queue, ...] | None = None
     rtt_scale: tuple[Positive, ...] | None = None
     reverse: tuple[Literal["trace", "unlimited"], ...] | None = None
+    open_on: Literal["working", "first"] | None = None
     duration_s: Positive | None = None
     sample_interval_ms: Count | None = None
     allow_dead_paths: bool | None = None
