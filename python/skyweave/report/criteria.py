@@ -29,6 +29,7 @@ NAMES = {
     "goodput": "",
     "bonded_minus_max": " bonded\N{MINUS SIGN}Max",
     "sum_minus_bonded": " Sum\N{MINUS SIGN}bonded",
+    "capacity": " capacity",
 }
 
 
@@ -184,7 +185,8 @@ def _bound(criterion: Bound, panel: Panel) -> _Finding:
     if unit:
         found = {c: e.over(panel.estimate("sum", c, "mean")) for c, e in found.items()}
     graded = {c: grades.grade_bound(e, criterion.relation, limit) for c, e in found.items()}
-    if criterion.statistic == "zero_share" and any(map(panel.opening_share, criterion.cells)):
+    silent = criterion.statistic == "zero_share" and criterion.quantity == "goodput"
+    if silent and any(map(panel.opening_share, criterion.cells)):
         waited = [f"{c} {_amount(panel.opening_share(c), True)}" for c in criterion.cells]
         note = f"Of it, before the first byte of a drive: {', '.join(waited)} of all samples."
     percent = criterion.statistic == "zero_share" or unit != ""

@@ -102,11 +102,15 @@ class Panel:
     def binned(self, quantity: str, cell: str) -> list[Values]:
         """Return a quantity of a path set in time bins, one array for each drive.
 
-        ``goodput`` exists for each set; ``bonded_minus_max`` and ``sum_minus_bonded`` for sets
-        in ``comparable``; ``max`` and ``sum`` (of the single paths) for those, too.
+        ``goodput`` and ``capacity`` (of all its links) exist for each set; ``bonded_minus_max``
+        and ``sum_minus_bonded`` for sets in ``comparable``; ``max`` and ``sum`` (of the single
+        paths) for those, too.
         """
         if quantity == "goodput":
             return self.goodput[cell]
+        if quantity == "capacity":
+            links = zip(*(self.capacity[name] for name in cell.split("+")), strict=True)
+            return [metrics.total_of(rates) for rates in links]
         singles = [self.goodput[name] for name in cell.split("+")]
         aligned = list(zip(*singles, strict=True))
         if quantity == "max":

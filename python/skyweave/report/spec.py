@@ -15,7 +15,7 @@ from skyweave.study.model import StudyModel, complaint
 
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Setting = str | bool | float
-Quantity = Literal["goodput", "bonded_minus_max", "sum_minus_bonded"]
+Quantity = Literal["goodput", "bonded_minus_max", "sum_minus_bonded", "capacity"]
 Direction = Literal["down", "up"]
 Unit = Literal["bin", "drive"]
 """What one sample of a distribution is: a time bin, or the mean of a whole drive."""
