@@ -15,7 +15,7 @@ from rich.table import Table
 from skyweave.errors import SkyweaveError
 from skyweave.report.panel import Panel
 from skyweave.report.render import Rendered, render_report
-from skyweave.report.words import Namer, mbps, percent
+from skyweave.report.words import Namer, foremost, mbps, percent
 from skyweave.study.runner import Interrupted
 from skyweave.study.session import Options, code_version, prepare, run_study
 
@@ -93,12 +93,12 @@ def demo(out: Out = Path("results/demo"), jobs: Jobs = None) -> None:
 
 
 def _mount() -> None:
-    """Add the commands of other parts; ``bench`` will be added here, too."""
-    try:
-        from skyweave.data.cli import data_app
-    except ImportError:
-        return
+    """Add the commands of other parts; imported here so that ``--help`` stays quick."""
+    from skyweave.bench import bench_app
+    from skyweave.data.cli import data_app
+
     app.add_typer(data_app, name="data")
+    app.add_typer(bench_app, name="bench")
 
 
 def _say_size(size: dict[str, float]) -> None:
@@ -112,7 +112,8 @@ def _say_size(size: dict[str, float]) -> None:
 def _say(rendered: Rendered) -> None:
     """Print the numbers a person wants, and where the page is."""
     console = Console()
-    for panel in rendered.panels:
+    shown = foremost(rendered.panels)
+    for panel in shown:
         title = f"{rendered.namer.drives(panel.drives)}, {panel.direction}link"
         table = Table(title=title, title_justify="left", title_style="bold", box=None)
         table.add_column("network", no_wrap=True)
@@ -122,6 +123,8 @@ def _say(rendered: Rendered) -> None:
             table.add_row(*_row(panel, rendered.namer, cell), style="" if "+" in cell else "dim")
         console.print(table)
         console.print()
+    if len(shown) < len(rendered.panels):
+        console.print("Runs with other settings are in the report.\n", highlight=False)
     for found in rendered.answers:
         console.print(f"{found.place}, {found.direction}link: {found.sentence}", highlight=False)
     console.print(f"\nReport: {rendered.page}", highlight=False, soft_wrap=True)

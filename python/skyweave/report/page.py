@@ -15,7 +15,7 @@ from skyweave.report.figures import Drawn
 from skyweave.report.grades import ORDER
 from skyweave.report.panel import Panel, Results
 from skyweave.report.style import DARK, LIGHT, variables
-from skyweave.report.words import Namer, answer, mbps, percent, seeds_text
+from skyweave.report.words import Namer, answers, mbps, percent, seeds_text
 
 GRADE_CLASS = {
     "reproduced": "good",
@@ -61,13 +61,12 @@ def _context(content: Content) -> dict[str, Any]:
     """Return the variables of the template."""
     frozen = content.results.frozen
     plan, namer = frozen["plan"], Namer(frozen["plan"])
-    answers = [found for panel in content.panels if (found := answer(panel, namer))]
     return {
         "study": plan["study"],
         "report": plan["report"],
         "published": frozen["published"],
         "notes": frozen["notes"],
-        "answers": answers,
+        "answers": answers(content.panels, namer),
         "tables": [_table(panel, namer, content.panels) for panel in content.panels],
         "figures": [_figure(figure, content.outcomes) for figure in content.figures],
         "outcomes": content.outcomes,

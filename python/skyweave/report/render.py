@@ -13,7 +13,7 @@ from skyweave.report.page import Content, render
 from skyweave.report.panel import Panel, Results
 from skyweave.report.spec import FigureSpec, Published
 from skyweave.report.summary import selections_of, summary
-from skyweave.report.words import Answer, Namer, answer
+from skyweave.report.words import Answer, Namer, answers
 from skyweave.study.store import write_whole
 
 PAGE = "report.html"
@@ -52,5 +52,4 @@ def render_report(out: Path) -> Rendered:
             "'skyweave report'"
         ) from error
     namer = Namer(plan)
-    answers = [found for panel in panels if (found := answer(panel, namer))]
-    return Rendered(out / PAGE, panels, outcomes, answers, namer)
+    return Rendered(out / PAGE, panels, outcomes, answers(panels, namer), namer)

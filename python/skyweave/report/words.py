@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -85,6 +85,19 @@ class Answer:
     alone: list[tuple[str, float, float]]
     """For each path of the set: label, median in Mbit/s, share of seconds without data."""
     sentence: str
+
+
+def foremost(panels: Iterable[Panel]) -> list[Panel]:
+    """Return the first panel of each group of drives and direction: the settings that lead."""
+    first: dict[tuple[str, str], Panel] = {}
+    for panel in panels:
+        first.setdefault((panel.drives, panel.direction), panel)
+    return list(first.values())
+
+
+def answers(panels: Iterable[Panel], namer: Namer) -> list[Answer]:
+    """Return an answer for each group of drives and direction, with the settings that lead."""
+    return [found for panel in foremost(panels) if (found := answer(panel, namer))]
 
 
 def answer(panel: Panel, namer: Namer) -> Answer | None:
