@@ -20,9 +20,17 @@ class ResultsError(SkyweaveError):
     """A results folder that cannot be written, or that belongs to another plan."""
 
 
+def suggest(word: str, known: Iterable[str]) -> str:
+    """Help for who wrote ``word`` where one of ``known`` was expected: the closest, or all."""
+    names = sorted(set(known))
+    close = difflib.get_close_matches(word, names, n=1, cutoff=0.5)
+    if not close:
+        close = [name for name in names if name.casefold() == word.casefold()]
+    if close:
+        return f"did you mean '{close[0]}'?"
+    return f"known are {', '.join(names)}" if names else "none is known"
+
+
 def unknown_name(what: str, name: str, known: Iterable[str]) -> str:
-    """The sentence for a name that nothing has, with the closest ones that exist."""
-    names = list(known)
-    close = difflib.get_close_matches(name, names, n=1)
-    hint = f"did you mean '{close[0]}'?" if close else f"known are {', '.join(names)}"
-    return f"no {what} is called '{name}'; {hint}"
+    """The sentence for a name that nothing has, with the closest one that exists."""
+    return f"no {what} is called '{name}'; {suggest(name, known)}"

@@ -20,7 +20,6 @@ from rich.progress import track as rich_track
 
 from skyweave.data import registry as sets
 from skyweave.data.importers import FORMATS, load
-from skyweave.data.importers.base import did_you_mean
 from skyweave.data.plot import drive_figure, png
 from skyweave.data.preset import load_preset, preset_names, preset_text
 from skyweave.data.render import comparison_tables, set_panel, statistics_tables
@@ -28,7 +27,7 @@ from skyweave.data.statistics import describe
 from skyweave.data.synthesis import synthesise
 from skyweave.data.writers import write_bytes, write_drive, write_drives, write_text
 from skyweave.drive import Drive
-from skyweave.errors import DataError
+from skyweave.errors import DataError, suggest
 
 data_app = typer.Typer(
     help="Measured and synthetic drives: get, look at, convert, make.", no_args_is_help=True
@@ -234,7 +233,7 @@ def _drives(source: str, format: str | None, data: Path | None) -> list[Drive]:
         chosen = load_preset(source)
         return [synthesise(chosen, seed, STATS_DURATION_S) for seed in _progress(STATS_SEEDS)]
     known = [*sets.data_sets(), *preset_names()]
-    raise DataError(f"{source}: no such file, data set or preset; {did_you_mean(source, known)}")
+    raise DataError(f"{source}: no such file, data set or preset; {suggest(source, known)}")
 
 
 def _progress(steps: Sequence[int]) -> Iterator[int]:
@@ -247,7 +246,7 @@ def _chosen(drives: Sequence[Drive], name: str | None) -> Drive:
         return max(drives, key=lambda drive: drive.duration_s)
     found = next((drive for drive in drives if drive.name == name), None)
     if found is None:
-        hint = did_you_mean(name, [drive.name for drive in drives])
+        hint = suggest(name, [drive.name for drive in drives])
         raise DataError(f"drive '{name}' is not in there; {hint}")
     return found
 

@@ -9,9 +9,8 @@ from typing import Annotated, Literal, Self
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from skyweave.data.importers.base import did_you_mean
 from skyweave.drive import Values
-from skyweave.errors import ConfigError
+from skyweave.errors import ConfigError, suggest
 
 FOLDER = Path(__file__).parent / "presets"
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
@@ -142,7 +141,7 @@ def load_preset(name: str | Path) -> Preset:
     if place.suffix != ".toml":
         place = FOLDER / f"{name}.toml"
         if str(name) not in preset_names():
-            hint = did_you_mean(str(name), preset_names())
+            hint = suggest(str(name), preset_names())
             raise ConfigError(f"preset '{name}' is unknown; {hint}")
     try:
         with place.open("rb") as file:

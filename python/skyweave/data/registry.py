@@ -22,9 +22,9 @@ import requests
 from pydantic import BaseModel, ConfigDict, Field
 
 from skyweave.data.importers import load
-from skyweave.data.importers.base import did_you_mean, read_bytes
+from skyweave.data.importers.base import read_bytes
 from skyweave.drive import Drive
-from skyweave.errors import DataError
+from skyweave.errors import DataError, suggest
 
 ENVIRONMENT = "SKYWEAVE_DATA"
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
@@ -92,7 +92,7 @@ def data_sets() -> dict[str, DataSet]:
 def data_set(name: str) -> DataSet:
     """A set by name; :class:`DataError` with the nearest name if there is none."""
     if name not in data_sets():
-        raise DataError(f"data set '{name}' is unknown; {did_you_mean(name, data_sets())}")
+        raise DataError(f"data set '{name}' is unknown; {suggest(name, data_sets())}")
     return data_sets()[name]
 
 

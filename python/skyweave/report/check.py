@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from skyweave.errors import ConfigError
+from skyweave.errors import ConfigError, suggest
 from skyweave.report.panel import SETTINGS, Labels, matches, settings_of
 from skyweave.report.spec import (
     Bound,
@@ -17,7 +17,6 @@ from skyweave.report.spec import (
     RatioBand,
     Selection,
 )
-from skyweave.study.names import suggest
 from skyweave.study.plan import Plan
 
 

@@ -61,6 +61,8 @@ def _context(content: Content) -> dict[str, Any]:
     """Return the variables of the template."""
     frozen = content.results.frozen
     plan, namer = frozen["plan"], Namer(frozen["plan"])
+    exact = [outcome for outcome in content.outcomes if outcome.study_class == "EXACT"]
+    claims = [outcome for outcome in content.outcomes if outcome.study_class != "EXACT"]
     return {
         "study": plan["study"],
         "report": plan["report"],
@@ -72,7 +74,8 @@ def _context(content: Content) -> dict[str, Any]:
         "outcomes": content.outcomes,
         "failed": [o for o in content.outcomes if o.grade in ORDER[1:3]],
         "untested": [o for o in content.outcomes if o.grade == ORDER[3]],
-        "counts": [(g, sum(o.grade == g for o in content.outcomes)) for g in ORDER],
+        "counts": [(g, sum(o.grade == g for o in claims)) for g in ORDER],
+        "exact": (sum(o.grade == ORDER[0] for o in exact), len(exact)),
         "grade_class": GRADE_CLASS,
         "synthetic": all(panel.synthetic for panel in content.panels),
         "some_synthetic": any(panel.synthetic for panel in content.panels),

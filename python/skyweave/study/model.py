@@ -9,8 +9,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from pydantic_core import ErrorDetails, PydanticCustomError
 
-from skyweave.errors import ConfigError
-from skyweave.study.names import suggest
+from skyweave.errors import ConfigError, suggest
 from skyweave.study.toml_lines import line_of
 
 

@@ -11,10 +11,12 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, StringConstraints, field_validator, model_validator
 
+from skyweave import _skyweave
 from skyweave.config import Loss, Queue, Ratio
+from skyweave.data.preset import preset_names
+from skyweave.errors import suggest
 from skyweave.report.spec import FigureSpec, Published, ReportSpec
 from skyweave.study.model import Misplaced, StudyModel, complaint, read_toml, validate
-from skyweave.study.names import CONGESTION, PRESETS, SCHEDULERS, suggest
 
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=1)]
@@ -72,8 +74,9 @@ class DriveSource(StudyModel):
         return self
 
     def _check_preset(self, preset: str) -> None:
-        if preset not in PRESETS:
-            raise complaint("preset", f"unknown preset '{preset}': {suggest(preset, PRESETS)}")
+        presets = preset_names()
+        if preset not in presets:
+            raise complaint("preset", f"unknown preset '{preset}': {suggest(preset, presets)}")
         if self.duration_s is None:
             raise complaint("preset", "a preset needs duration_s: how long each drive lasts")
         for key in ("format", "segment_s", "max_segments", "require"):
@@ -130,12 +133,12 @@ class Settings(StudyModel):
     @field_validator("scheduler")
     @classmethod
     def _schedulers(cls, value: tuple[str, ...] | None) -> tuple[str, ...] | None:
-        return _known("scheduler", value, SCHEDULERS)
+        return _known("scheduler", value, _skyweave.schedulers())
 
     @field_validator("congestion")
     @classmethod
     def _controllers(cls, value: tuple[str, ...] | None) -> tuple[str, ...] | None:
-        return _known("congestion control", value, CONGESTION)
+        return _known("congestion control", value, _skyweave.congestion_controls())
 
     @model_validator(mode="after")
     def _buffers(self) -> Self:
@@ -145,9 +148,7 @@ class Settings(StudyModel):
         return self
 
 
-def _known(
-    what: str, given: tuple[str, ...] | None, known: tuple[str, ...]
-) -> tuple[str, ...] | None:
+def _known(what: str, given: tuple[str, ...] | None, known: list[str]) -> tuple[str, ...] | None:
     """Return ``given`` if all of it is known."""
     for name in given or ():
         if name not in known:

@@ -15,10 +15,10 @@ from skyweave.data.importers import (
     plain_csv,
     satcell,
 )
-from skyweave.data.importers.base import did_you_mean, read_bytes
+from skyweave.data.importers.base import read_bytes
 from skyweave.data.importers.mahimahi import opportunities_ms
 from skyweave.drive import Drive
-from skyweave.errors import DataError
+from skyweave.errors import DataError, suggest
 
 __all__ = ["FORMATS", "Format", "detect", "load", "opportunities_ms"]
 
@@ -61,7 +61,7 @@ def load(
     if columns is not None:
         return plain_csv.load(place, columns)
     if format is not None and format not in FORMATS:
-        raise DataError(f"format '{format}' is unknown; {did_you_mean(format, FORMATS)}")
+        raise DataError(f"format '{format}' is unknown; {suggest(format, FORMATS)}")
     known = FORMATS[format] if format else detect(place)
     if known is not None:
         return known.load(place)

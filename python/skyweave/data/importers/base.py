@@ -7,7 +7,6 @@ so that all of them refuse the same things in the same words.
 from __future__ import annotations
 
 import csv
-import difflib
 import io
 import math
 from collections.abc import Iterable
@@ -17,17 +16,10 @@ from datetime import datetime
 import numpy as np
 
 from skyweave.drive import Values
-from skyweave.errors import DataError
+from skyweave.errors import DataError, suggest
 from skyweave.textfile import Text, as_text, bad, read_bytes, read_text, unpack
 
 __all__ = ["Text", "as_text", "bad", "read_bytes", "read_text", "unpack"]
-
-
-def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """``did you mean 'x'?`` if something known is close, else the list of what is known."""
-    names = sorted(known)
-    close = difflib.get_close_matches(word, names, n=1, cutoff=0.5)
-    return f"did you mean '{close[0]}'?" if close else f"known: {', '.join(names) or 'none'}"
 
 
 @dataclass(frozen=True)
@@ -48,7 +40,7 @@ class Table:
     def column(self, name: str) -> list[str]:
         """The cells of a column; :class:`DataError` with the nearest name if there is none."""
         if name not in self.columns:
-            hint = did_you_mean(name, self.columns)
+            hint = suggest(name, self.columns)
             raise bad(self.name, 1, f"there is no column '{name}'", hint)
         return self.columns[name]
 

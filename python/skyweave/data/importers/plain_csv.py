@@ -18,12 +18,12 @@ import numpy as np
 from skyweave.data.importers.base import (
     Table,
     Text,
-    did_you_mean,
     parse_table,
     read_text,
     require_increasing,
 )
 from skyweave.drive import Drive, PathTrace, Series, Values
+from skyweave.errors import suggest
 
 TIME = "time_s"
 QUANTITIES: dict[str, float] = {
@@ -103,7 +103,7 @@ def _paths(table: Table, times_s: Values, sparse: bool) -> dict[str, PathTrace]:
             continue
         path, dot, quantity = column.rpartition(".")
         if not dot or not path or quantity not in QUANTITIES:
-            hint = did_you_mean(quantity, QUANTITIES)
+            hint = suggest(quantity, QUANTITIES)
             what = f"column '{column}' is not <path>.<quantity>"
             raise table.bad(0, what, f"rename or map it ({hint})")
         series.setdefault(path, {})[quantity] = _series(table, column, times_s, sparse)
