@@ -10,7 +10,7 @@ from fluid import SMALL, options
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skyweave.errors import ConfigError, DataError, SkyweaveError
+from skyweave.errors import ConfigError, DataError, SkyweaveError, suggest
 from skyweave.study.plan import load_plan, load_published
 from skyweave.study.session import prepare
 from skyweave.study.toml_lines import line_of
