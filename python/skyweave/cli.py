@@ -88,7 +88,7 @@ def report(
 def demo(out: Out = Path("results/demo"), jobs: Jobs = None) -> None:
     """See in a minute what bonding is worth: a short study on a drive in Alaska."""
     with resources.as_file(resources.files("skyweave.study") / "demo.toml") as file:
-        run_study(file, Options(out=out, jobs=jobs))
+        run_study(file, Options(out=out, jobs=jobs, restart=True))
     _say(render_report(out))
 
 
