@@ -1,22 +1,12 @@
-use crate::Controller;
 use crate::bbr::Bbr;
 use crate::cubic::Cubic;
+use crate::group::Group;
 use crate::newreno::NewReno;
+use crate::{Controller, bbr, cubic, newreno};
+use parameters::{Info, Named, ParameterError, Values};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
-
-/// How CUBIC leaves its first slow start.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum SlowStart {
-    /// RFC 5681 §3.1: double per round trip until something is lost.
-    #[serde(rename = "off")]
-    Classic,
-    /// RFC 9406: leave when the round-trip time rises.
-    #[default]
-    #[serde(rename = "hystart++")]
-    HyStartPlusPlus,
-}
 
 /// What every controller is built from.
 #[derive(Clone, Copy, Debug)]
@@ -27,14 +17,12 @@ pub struct Config {
     pub initial_window_packets: u64,
     /// Seed of the controller's own random stream (BBR's starting phase).
     pub seed: u64,
-    /// How CUBIC leaves its first slow start; the other controllers do not read it.
-    pub hystart: SlowStart,
 }
 
 impl Config {
-    /// Ten segments of `mss_bytes` (RFC 6928 §2), random stream from `seed`, HyStart++.
+    /// Ten segments of `mss_bytes` (RFC 6928 §2), random stream from `seed`.
     pub fn new(mss_bytes: u64, seed: u64) -> Self {
-        Self { mss_bytes, initial_window_packets: 10, seed, hystart: SlowStart::default() }
+        Self { mss_bytes, initial_window_packets: 10, seed }
     }
 
     /// Payload bytes of one full segment; a segment of nothing counts as one byte.
@@ -44,8 +32,7 @@ impl Config {
 }
 
 /// Every congestion control that can be named in a study file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Algorithm {
     /// NewReno: RFC 5681, RFC 6582.
     NewReno,
@@ -55,29 +42,47 @@ pub enum Algorithm {
     Bbr,
 }
 
-/// A name that no congestion control has.
+/// Why a choice of congestion control was refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no congestion control is called '{0}'")]
-pub struct UnknownAlgorithm(pub String);
+pub enum ChoiceError {
+    /// A name that no congestion control has.
+    #[error("no congestion control is called '{0}'")]
+    Unknown(String),
+    /// A parameter that makes no sense.
+    #[error(transparent)]
+    Parameter(#[from] ParameterError),
+}
 
 impl Algorithm {
     /// All of them, in the order in which they are listed to the user.
     pub const ALL: [Self; 3] = [Self::NewReno, Self::Cubic, Self::Bbr];
 
-    /// The name in study files: lower case, the same as serde writes.
-    pub const fn name(self) -> &'static str {
+    /// How the algorithm describes itself: name, source, parameters.
+    pub const fn info(self) -> &'static Info {
         match self {
-            Self::NewReno => "newreno",
-            Self::Cubic => "cubic",
-            Self::Bbr => "bbr",
+            Self::NewReno => &newreno::INFO,
+            Self::Cubic => &cubic::INFO,
+            Self::Bbr => &bbr::INFO,
         }
     }
 
-    /// Builds a fresh controller for one path.
+    /// The name in study files.
+    pub const fn name(self) -> &'static str {
+        self.info().name
+    }
+
+    /// Builds a fresh controller with the defaults, coupled to no other.
     pub fn build(self, config: Config) -> Box<dyn Controller> {
+        Choice::from(self).build(config, &Group::new())
+    }
+
+    /// Builds a fresh controller for one path from checked parameters. Coupled algorithms join
+    /// `group`, which all paths of a connection share.
+    fn build_with(self, config: Config, values: &Values, group: &Group) -> Box<dyn Controller> {
+        let _uncoupled = group;
         match self {
             Self::NewReno => Box::new(NewReno::new(config)),
-            Self::Cubic => Box::new(Cubic::new(config)),
+            Self::Cubic => Box::new(Cubic::new(config, values)),
             Self::Bbr => Box::new(Bbr::new(config)),
         }
     }
@@ -90,10 +95,56 @@ impl fmt::Display for Algorithm {
 }
 
 impl FromStr for Algorithm {
-    type Err = UnknownAlgorithm;
+    type Err = ChoiceError;
 
     fn from_str(name: &str) -> Result<Self, Self::Err> {
         let known = Self::ALL.into_iter().find(|algorithm| algorithm.name() == name);
-        known.ok_or_else(|| UnknownAlgorithm(name.to_owned()))
+        known.ok_or_else(|| ChoiceError::Unknown(name.to_owned()))
+    }
+}
+
+/// An algorithm with checked parameters, as a study file names it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Named", into = "Named")]
+pub struct Choice {
+    algorithm: Algorithm,
+    named: Named,
+    values: Values,
+}
+
+impl Choice {
+    /// The algorithm.
+    pub fn algorithm(&self) -> Algorithm {
+        self.algorithm
+    }
+
+    /// Builds a fresh controller for one path.
+    pub fn build(&self, config: Config, group: &Group) -> Box<dyn Controller> {
+        self.algorithm.build_with(config, &self.values, group)
+    }
+}
+
+impl TryFrom<Named> for Choice {
+    type Error = ChoiceError;
+
+    fn try_from(named: Named) -> Result<Self, ChoiceError> {
+        let algorithm: Algorithm = named.name().parse()?;
+        let values = algorithm.info().resolve(&named.parameters())?;
+        Ok(Self { algorithm, named, values })
+    }
+}
+
+impl From<Choice> for Named {
+    fn from(choice: Choice) -> Self {
+        choice.named
+    }
+}
+
+impl From<Algorithm> for Choice {
+    /// The algorithm with its defaults.
+    fn from(algorithm: Algorithm) -> Self {
+        let named = Named::Name(algorithm.name().to_owned());
+        let values = algorithm.info().resolve(&named.parameters()).unwrap_or_default();
+        Self { algorithm, named, values }
     }
 }

@@ -68,6 +68,55 @@ pub struct LossSample {
     pub new_episode: bool,
 }
 
+/// What a controller is doing: the typed event that the record keeps when it changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Phase {
+    /// Doubling per round trip, or an algorithm's own quick start.
+    SlowStart,
+    /// HyStart++: growing slowly before congestion avoidance.
+    ConservativeSlowStart,
+    /// Loss- or delay-based growth.
+    Avoidance,
+    /// FAST: waiting after a reduction.
+    Freeze,
+    /// BBR: looking for the bandwidth.
+    Startup,
+    /// BBR: emptying the queue that Startup built.
+    Drain,
+    /// BBRv1: cycling around the bandwidth.
+    ProbeBw,
+    /// BBRv2 and later: sending less to empty the queue.
+    ProbeBwDown,
+    /// BBRv2 and later: at the bandwidth.
+    ProbeBwCruise,
+    /// BBRv2 and later: filling the pipe for one round trip.
+    ProbeBwRefill,
+    /// BBRv2 and later: sending more to see whether there is more.
+    ProbeBwUp,
+    /// BBR: a nearly empty pipe, to see the minimum RTT.
+    ProbeRtt,
+}
+
+impl Phase {
+    /// Name in the record.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::SlowStart => "slow-start",
+            Self::ConservativeSlowStart => "conservative-slow-start",
+            Self::Avoidance => "avoidance",
+            Self::Freeze => "freeze",
+            Self::Startup => "startup",
+            Self::Drain => "drain",
+            Self::ProbeBw => "probe-bw",
+            Self::ProbeBwDown => "probe-bw-down",
+            Self::ProbeBwCruise => "probe-bw-cruise",
+            Self::ProbeBwRefill => "probe-bw-refill",
+            Self::ProbeBwUp => "probe-bw-up",
+            Self::ProbeRtt => "probe-rtt",
+        }
+    }
+}
+
 /// A congestion control of one path.
 ///
 /// The sender calls the hooks in this order for each acknowledgement: `on_lost` for what it marks
@@ -76,6 +125,9 @@ pub struct LossSample {
 pub trait Controller: Send + std::fmt::Debug {
     /// Payload bytes that may be in flight. Never below one MSS.
     fn window_bytes(&self) -> u64;
+
+    /// What it is doing now.
+    fn phase(&self) -> Phase;
 
     /// Slow-start threshold, `u64::MAX` before the first loss. Schedulers read it (BLEST, STTF).
     fn ssthresh_bytes(&self) -> u64 {

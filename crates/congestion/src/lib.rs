@@ -12,11 +12,13 @@ mod algorithm;
 mod bbr;
 mod controller;
 mod cubic;
+mod group;
 mod loss_based;
 mod newreno;
 
-pub use algorithm::{Algorithm, Config, SlowStart, UnknownAlgorithm};
-pub use controller::{AckSample, Controller, LossSample, RateSample};
+pub use algorithm::{Algorithm, Choice, ChoiceError, Config};
+pub use controller::{AckSample, Controller, LossSample, Phase, RateSample};
+pub use group::{Group, Member, Sibling};
 
 #[cfg(test)]
 mod tests;

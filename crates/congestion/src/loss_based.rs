@@ -1,6 +1,6 @@
 //! The window of a controller that takes loss as its signal: what NewReno and CUBIC share.
 
-use crate::{AckSample, Config};
+use crate::{AckSample, Config, Phase};
 use units::Duration;
 
 /// What the path is repairing.
@@ -43,6 +43,10 @@ impl Window {
             repair: Repair::Nothing,
             undo: None,
         }
+    }
+
+    pub(crate) fn phase(&self) -> Phase {
+        if self.in_slow_start() { Phase::SlowStart } else { Phase::Avoidance }
     }
 
     pub(crate) fn packets(&self) -> f64 {

@@ -1,6 +1,14 @@
 use crate::loss_based::Window;
-use crate::{AckSample, Config, Controller, LossSample};
+use crate::{AckSample, Config, Controller, LossSample, Phase};
+use parameters::Info;
 use units::{Duration, Instant};
+
+pub(crate) const INFO: Info = Info {
+    name: "newreno",
+    title: "NewReno",
+    source: "RFC 5681, RFC 6582, RFC 6928",
+    parameters: &[],
+};
 
 /// Fraction of the window that survives a loss (RFC 5681 §3.1 eq. 4).
 const BETA: f64 = 0.5;
@@ -22,6 +30,10 @@ impl NewReno {
 impl Controller for NewReno {
     fn window_bytes(&self) -> u64 {
         self.window.bytes()
+    }
+
+    fn phase(&self) -> Phase {
+        self.window.phase()
     }
 
     fn ssthresh_bytes(&self) -> u64 {

@@ -8,7 +8,8 @@ pub(crate) mod model;
 mod naming;
 mod steady_state;
 
-use crate::{AckSample, Config};
+use crate::{AckSample, Algorithm, Choice, Config, Controller, Group};
+use parameters::{Given, Named};
 use units::Duration;
 
 /// Payload of a full segment in MPTCP v0.96 (`algorithms.md` §0.3).
@@ -35,5 +36,20 @@ pub(crate) fn ack(packets: u64) -> AckSample {
         rate: None,
         window_limited: true,
         in_recovery: false,
+    }
+}
+
+/// An algorithm with parameters of its own.
+pub(crate) fn with(algorithm: Algorithm, parameters: &[(&str, Given)]) -> Box<dyn Controller> {
+    let parameters = parameters.iter().map(|(name, value)| ((*name).to_owned(), value.clone()));
+    let named = Named::With { name: algorithm.name().into(), parameters: parameters.collect() };
+    Choice::try_from(named).expect("known parameters").build(config(), &Group::new())
+}
+
+/// An algorithm with classic slow start, where that is a choice.
+pub(crate) fn without_hystart(algorithm: Algorithm) -> Box<dyn Controller> {
+    match algorithm {
+        Algorithm::Cubic => with(algorithm, &[("hystart", Given::Text("off".into()))]),
+        other => other.build(config()),
     }
 }

@@ -1,4 +1,4 @@
-use congestion::{Algorithm, Config as ControllerConfig};
+use congestion::{Choice, Config as ControllerConfig};
 use serde::{Deserialize, Serialize};
 
 /// Which side of the connection an endpoint is.
@@ -71,7 +71,7 @@ pub struct EndpointConfig {
     /// Whose rules.
     pub mode: Mode,
     /// Congestion control of each subflow.
-    pub congestion: Algorithm,
+    pub congestion: Choice,
     /// What each controller is built from; the path's number is added to the seed.
     pub controller: ControllerConfig,
     /// Payload that may wait, unsent or without DATA_ACK, at the sender.

@@ -14,6 +14,7 @@ use crate::event::{Event, EventKind};
 use crate::meta::{ReceiveBuffer, SendBuffer};
 use crate::segment::{Kind, Payload, Segment};
 use crate::subflow::{Subflow, SubflowSender};
+use congestion::Group;
 use scheduler::{PathSet, PathView, Scheduler};
 use std::collections::VecDeque;
 use units::{Duration, Instant, PathId};
@@ -46,6 +47,8 @@ struct PathState {
 pub struct Endpoint {
     config: EndpointConfig,
     scheduler: Box<dyn Scheduler>,
+    /// What coupled congestion controls of the subflows share.
+    group: Group,
     subflows: Vec<Option<Subflow>>,
     paths: Vec<PathState>,
     /// Data or a DATA_ACK came: further subflows may join (`algorithms.md` §2.3).
@@ -75,6 +78,7 @@ impl Endpoint {
             receive: ReceiveBuffer::new(config.receive_buffer_bytes, config.autotune),
             config,
             scheduler,
+            group: Group::new(),
             subflows: (0..paths).map(|_| None).collect(),
             paths: (0..paths).map(|_| PathState::default()).collect(),
             fully_established: false,

@@ -34,6 +34,8 @@ pub enum EventKind {
     Penalised,
     /// The scheduler held data back for so long although some path had room (noted from 10 ms on).
     Waited(Duration),
+    /// The congestion control does something else from now on.
+    Phase(congestion::Phase),
     /// DATA_ACK stalled until the connection's own timer fired.
     MetaTimeout,
 }
@@ -52,6 +54,7 @@ impl EventKind {
             Self::Reinjected(_) => "reinjected",
             Self::Penalised => "penalised",
             Self::Waited(_) => "waited",
+            Self::Phase(phase) => phase.name(),
             Self::MetaTimeout => "meta-timeout",
         }
     }

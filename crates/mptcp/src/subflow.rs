@@ -10,6 +10,7 @@ pub(crate) use receiver::SubflowReceiver;
 pub(crate) use sender::{CaState, Effects, Mapping, SenderStats, SubflowSender};
 
 use crate::config::EndpointConfig;
+use congestion::Group;
 use units::{Instant, PathId};
 
 /// One subflow of an endpoint.
@@ -24,15 +25,21 @@ pub(crate) struct Subflow {
 }
 
 impl Subflow {
-    pub fn new(config: &EndpointConfig, path: PathId, incarnation: u16, hs: Handshake) -> Self {
+    pub fn new(
+        config: &EndpointConfig,
+        group: &Group,
+        path: PathId,
+        incarnation: u16,
+        handshake: Handshake,
+    ) -> Self {
         let mut controller = config.controller;
         controller.seed = controller.seed.wrapping_add(u64::from(path.0));
         Self {
             path,
             incarnation,
             backup: config.backup.get(path.index()).copied().unwrap_or(false),
-            handshake: hs,
-            tx: SubflowSender::new(config.mode, config.congestion.build(controller)),
+            handshake,
+            tx: SubflowSender::new(config.mode, config.congestion.build(controller, group)),
             rx: SubflowReceiver::default(),
         }
     }

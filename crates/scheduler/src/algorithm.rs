@@ -1,14 +1,15 @@
-use crate::Scheduler;
 use crate::blest::Blest;
 use crate::minrtt::MinRtt;
 use crate::roundrobin::RoundRobin;
 use crate::upstream::Upstream;
+use crate::{Scheduler, blest, minrtt, roundrobin, upstream};
+use parameters::{Info, Named, ParameterError, Values};
 use serde::{Deserialize, Serialize};
+use std::fmt;
 use std::str::FromStr;
 
 /// Every scheduler that can be named in a study file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Algorithm {
     /// Lowest RTT first: the default of Multipath TCP v0.96.
     MinRtt,
@@ -20,41 +21,108 @@ pub enum Algorithm {
     Upstream,
 }
 
-/// A name that no scheduler has.
-#[derive(Clone, Debug, thiserror::Error)]
-#[error("no scheduler is called '{0}'")]
-pub struct UnknownAlgorithm(pub String);
+/// Why a choice of scheduler was refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ChoiceError {
+    /// A name that no scheduler has.
+    #[error("no scheduler is called '{0}'")]
+    Unknown(String),
+    /// A parameter that makes no sense.
+    #[error(transparent)]
+    Parameter(#[from] ParameterError),
+}
 
 impl Algorithm {
     /// All of them, in the order of the documentation.
     pub const ALL: [Self; 4] = [Self::MinRtt, Self::RoundRobin, Self::Blest, Self::Upstream];
 
-    /// The name in study files.
-    pub const fn name(self) -> &'static str {
+    /// How the algorithm describes itself: name, source, parameters.
+    pub const fn info(self) -> &'static Info {
         match self {
-            Self::MinRtt => "minrtt",
-            Self::RoundRobin => "roundrobin",
-            Self::Blest => "blest",
-            Self::Upstream => "upstream",
+            Self::MinRtt => &minrtt::INFO,
+            Self::RoundRobin => &roundrobin::INFO,
+            Self::Blest => &blest::INFO,
+            Self::Upstream => &upstream::INFO,
         }
     }
 
-    /// Builds a fresh scheduler for one connection.
+    /// The name in study files.
+    pub const fn name(self) -> &'static str {
+        self.info().name
+    }
+
+    /// Builds a fresh scheduler with the defaults.
     pub fn build(self) -> Box<dyn Scheduler> {
+        Choice::from(self).build()
+    }
+
+    fn build_with(self, values: &Values) -> Box<dyn Scheduler> {
         match self {
             Self::MinRtt => Box::new(MinRtt),
-            Self::RoundRobin => Box::<RoundRobin>::default(),
+            Self::RoundRobin => Box::new(RoundRobin::new(values)),
             Self::Blest => Box::<Blest>::default(),
             Self::Upstream => Box::<Upstream>::default(),
         }
     }
 }
 
-impl FromStr for Algorithm {
-    type Err = UnknownAlgorithm;
+impl fmt::Display for Algorithm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
 
-    fn from_str(name: &str) -> Result<Self, UnknownAlgorithm> {
+impl FromStr for Algorithm {
+    type Err = ChoiceError;
+
+    fn from_str(name: &str) -> Result<Self, ChoiceError> {
         let found = Self::ALL.into_iter().find(|algorithm| algorithm.name() == name);
-        found.ok_or_else(|| UnknownAlgorithm(name.to_owned()))
+        found.ok_or_else(|| ChoiceError::Unknown(name.to_owned()))
+    }
+}
+
+/// A scheduler with checked parameters, as a study file names it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Named", into = "Named")]
+pub struct Choice {
+    algorithm: Algorithm,
+    named: Named,
+    values: Values,
+}
+
+impl Choice {
+    /// The algorithm.
+    pub fn algorithm(&self) -> Algorithm {
+        self.algorithm
+    }
+
+    /// Builds a fresh scheduler for one connection.
+    pub fn build(&self) -> Box<dyn Scheduler> {
+        self.algorithm.build_with(&self.values)
+    }
+}
+
+impl TryFrom<Named> for Choice {
+    type Error = ChoiceError;
+
+    fn try_from(named: Named) -> Result<Self, ChoiceError> {
+        let algorithm: Algorithm = named.name().parse()?;
+        let values = algorithm.info().resolve(&named.parameters())?;
+        Ok(Self { algorithm, named, values })
+    }
+}
+
+impl From<Choice> for Named {
+    fn from(choice: Choice) -> Self {
+        choice.named
+    }
+}
+
+impl From<Algorithm> for Choice {
+    /// The scheduler with its defaults.
+    fn from(algorithm: Algorithm) -> Self {
+        let named = Named::Name(algorithm.name().to_owned());
+        let values = algorithm.info().resolve(&named.parameters()).unwrap_or_default();
+        Self { algorithm, named, values }
     }
 }

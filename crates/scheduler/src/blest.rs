@@ -4,7 +4,15 @@
 
 use crate::default_pick::{default_pick, fastest};
 use crate::{ConnectionView, Decision, PathEvent, PathView, Scheduler};
+use parameters::Info;
 use units::{Duration, Instant, PathId};
+
+pub(crate) const INFO: Info = Info {
+    name: "blest",
+    title: "BLEST, blocking estimation",
+    source: "Ferlin et al., IFIP Networking 2016; multipath-tcp.org v0.96 mptcp_blest.c",
+    parameters: &[],
+};
 
 /// lambda is kept in thousandths: start 1.2, range 1.0 to 1.3.
 const LAMBDA_START: u64 = 1200;

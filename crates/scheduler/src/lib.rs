@@ -13,7 +13,7 @@ mod scheduler;
 mod upstream;
 mod view;
 
-pub use algorithm::{Algorithm, UnknownAlgorithm};
+pub use algorithm::{Algorithm, Choice, ChoiceError};
 pub use scheduler::{Decision, PathEvent, PathSet, Scheduler};
 pub use view::{ConnectionView, Outage, PathView};
 

@@ -2,6 +2,14 @@
 
 use crate::default_pick::default_pick;
 use crate::{ConnectionView, Decision, Scheduler};
+use parameters::Info;
+
+pub(crate) const INFO: Info = Info {
+    name: "minrtt",
+    title: "Lowest RTT first",
+    source: "multipath-tcp.org v0.96 mptcp_sched.c",
+    parameters: &[],
+};
 
 /// Sends each segment on the available path with the smallest smoothed RTT. No state: the
 /// receive-buffer optimisation that belongs to it lives in the connection.

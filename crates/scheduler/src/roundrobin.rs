@@ -1,20 +1,36 @@
 //! Round robin (`mptcp_rr.c`; `algorithms.md` §3.2).
 
 use crate::{ConnectionView, Decision, PathView, Scheduler};
+use parameters::{Info, Parameter, Values, integer};
 use units::{Instant, PathId};
 
-/// Segments that a path gets in a row (kernel `num_segments`).
-const NUM_SEGMENTS: u32 = 1;
+pub(crate) const INFO: Info = Info {
+    name: "roundrobin",
+    title: "Round robin",
+    source: "multipath-tcp.org v0.96 mptcp_rr.c",
+    parameters: &[Parameter {
+        name: "num_segments",
+        unit: "segments",
+        kind: integer(1.0, 1.0, 255.0),
+        meaning: "Segments that a path gets in a row.",
+        source: "mptcp_rr.c num_segments",
+    }],
+};
 
 /// Gives each path one segment in turn; paths without room are passed over (`cwnd_limited` = 1),
 /// so under load it fills every window.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct RoundRobin {
-    quota: Vec<u32>,
+    quota: Vec<u64>,
+    num_segments: u64,
 }
 
 impl RoundRobin {
-    fn quota(&mut self, path: PathId) -> &mut u32 {
+    pub(crate) fn new(values: &Values) -> Self {
+        Self { quota: Vec::new(), num_segments: values.whole("num_segments") }
+    }
+
+    fn quota(&mut self, path: PathId) -> &mut u64 {
         if self.quota.len() <= path.index() {
             self.quota.resize(path.index() + 1, 0);
         }
@@ -25,9 +41,10 @@ impl RoundRobin {
     fn turn(&mut self, view: &ConnectionView<'_>, backup: bool) -> Option<PathId> {
         let mut choice = None;
         for path in candidates(view, backup) {
-            match *self.quota(path.id) {
+            let used = *self.quota(path.id);
+            match used {
                 0 => choice = Some(path.id),
-                used if used < NUM_SEGMENTS => return Some(path.id),
+                _ if used < self.num_segments => return Some(path.id),
                 _ => {}
             }
         }

@@ -2,7 +2,15 @@
 //! `mptcp_subflow_get_send`; `algorithms.md` §3.1b).
 
 use crate::{ConnectionView, Decision, PathEvent, PathView, Scheduler};
+use parameters::Info;
 use units::{Instant, PathId};
+
+pub(crate) const INFO: Info = Info {
+    name: "upstream",
+    title: "Default scheduler of upstream Linux",
+    source: "Linux net/mptcp/protocol.c mptcp_subflow_get_send",
+    parameters: &[],
+};
 
 /// 64 KiB minus headers: what one path gets in a row (`MPTCP_SEND_BURST_SIZE`).
 const BURST_BYTES: u64 = 65_428;

@@ -33,9 +33,8 @@ fn main() {
                         paths: vec![],
                         transport,
                         mode,
-                        scheduler,
-                        congestion,
-                        hystart: Default::default(),
+                        scheduler: scheduler.into(),
+                        congestion: congestion.into(),
                         workload: BulkConfig {
                             direction: Direction::Down,
                             bytes: Some(100_000_000),

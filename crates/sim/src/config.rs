@@ -1,10 +1,10 @@
 //! The description of a run: the JSON of `python/skyweave/config.py`, whose units are in the names.
 
 use crate::SimError;
-use congestion::{Algorithm as Congestion, SlowStart};
+use congestion::Choice as Congestion;
 use link::LinkConfig;
 use mptcp::Mode;
-use scheduler::Algorithm as Scheduling;
+use scheduler::Choice as Scheduling;
 use serde::{Deserialize, Serialize};
 use units::Instant;
 
@@ -122,13 +122,10 @@ pub struct ConnectionConfig {
     pub transport: Transport,
     /// Whose Multipath TCP.
     pub mode: Mode,
-    /// Packet scheduler by name.
+    /// Packet scheduler, by name or with parameters.
     pub scheduler: Scheduling,
-    /// Congestion control by name.
+    /// Congestion control, by name or with parameters.
     pub congestion: Congestion,
-    /// How CUBIC leaves slow start.
-    #[serde(default)]
-    pub hystart: SlowStart,
     /// What it transfers.
     pub workload: BulkConfig,
     /// When the client opens it.

@@ -43,12 +43,11 @@ impl Connection {
         scheduler: Box<dyn Scheduler>,
     ) -> Self {
         let mode = config.effective_mode();
-        let mut controller = congestion::Config::new(mode.mss_bytes(), seed);
-        controller.hystart = config.hystart;
+        let controller = congestion::Config::new(mode.mss_bytes(), seed);
         let endpoint = |role| EndpointConfig {
             role,
             mode,
-            congestion: config.congestion,
+            congestion: config.congestion.clone(),
             controller,
             send_buffer_bytes: config.send_buffer_bytes,
             receive_buffer_bytes: config.receive_buffer_bytes,
@@ -192,8 +191,8 @@ impl Connection {
                 Transport::Tcp => "tcp",
                 Transport::Mptcp => "mptcp",
             },
-            scheduler: self.config.scheduler.name(),
-            congestion: self.config.congestion.name(),
+            scheduler: self.config.scheduler.algorithm().name(),
+            congestion: self.config.congestion.algorithm().name(),
             direction: match self.config.workload.direction {
                 Direction::Down => "down",
                 Direction::Up => "up",

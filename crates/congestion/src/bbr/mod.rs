@@ -17,11 +17,12 @@ mod startup;
 mod tests;
 mod window;
 
-use crate::{AckSample, Config, Controller, LossSample};
+use crate::{AckSample, Config, Controller, LossSample, Phase};
 use ack_aggregation::{AckAggregation, Arrival};
 use filters::{MaxBandwidth, MinRtt, Rounds};
 use gain::Gain;
 use pacing::Pacing;
+use parameters::Info;
 use policer::{Observation, Policer};
 use probe_bw::Cycle;
 use probe_rtt::ProbeRtt;
@@ -33,6 +34,13 @@ use units::{Bitrate, Duration, Instant};
 /// Packets that keep the pipe busy with an ACK for every other one (tcp_bbr.c
 /// `bbr_cwnd_min_target`).
 const MIN_WINDOW_PACKETS: u64 = 4;
+
+pub(crate) const INFO: Info = Info {
+    name: "bbr",
+    title: "BBR version 1",
+    source: "Linux tcp_bbr.c (google/bbr tcp_bbr1.c)",
+    parameters: &[],
+};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
@@ -194,6 +202,15 @@ impl Bbr {
 impl Controller for Bbr {
     fn window_bytes(&self) -> u64 {
         self.window_bytes
+    }
+
+    fn phase(&self) -> Phase {
+        match self.mode {
+            Mode::Startup => Phase::Startup,
+            Mode::Drain => Phase::Drain,
+            Mode::ProbeBw => Phase::ProbeBw,
+            Mode::ProbeRtt => Phase::ProbeRtt,
+        }
     }
 
     fn ssthresh_bytes(&self) -> u64 {

@@ -42,6 +42,11 @@ pub(super) struct HyStart {
 }
 
 impl HyStart {
+    /// In doubt: growing slowly before leaving.
+    pub(super) fn is_conservative(&self) -> bool {
+        self.css.is_some()
+    }
+
     /// Reads one acknowledgement of `acked` packets.
     pub(super) fn on_ack(&mut self, ack: &AckSample, acked: f64) -> Step {
         let mut leave = false;

@@ -6,10 +6,24 @@ mod hystart;
 mod tests;
 
 use crate::loss_based::Window;
-use crate::{AckSample, Config, Controller, LossSample, SlowStart};
+use crate::{AckSample, Config, Controller, LossSample, Phase};
 use curve::{BETA, Epoch, Past};
 use hystart::HyStart;
+use parameters::{Info, Parameter, Values, option};
 use units::{Duration, Instant};
+
+pub(crate) const INFO: Info = Info {
+    name: "cubic",
+    title: "CUBIC",
+    source: "RFC 9438, RFC 9406",
+    parameters: &[Parameter {
+        name: "hystart",
+        unit: "",
+        kind: option(&["hystart++", "off"]),
+        meaning: "How the first slow start ends: when the RTT rises (HyStart++), or at a loss.",
+        source: "RFC 9406",
+    }],
+};
 
 /// What a reduction changes besides the window; kept to undo it (RFC 9438 §4.9.2).
 #[derive(Clone, Copy, Debug)]
@@ -33,11 +47,8 @@ pub(crate) struct Cubic {
 }
 
 impl Cubic {
-    pub(crate) fn new(config: Config) -> Self {
-        let hystart = match config.hystart {
-            SlowStart::Classic => None,
-            SlowStart::HyStartPlusPlus => Some(HyStart::default()),
-        };
+    pub(crate) fn new(config: Config, values: &Values) -> Self {
+        let hystart = (values.option("hystart") == "hystart++").then(HyStart::default);
         Self {
             window: Window::new(config),
             hystart,
@@ -87,6 +98,14 @@ impl Cubic {
 impl Controller for Cubic {
     fn window_bytes(&self) -> u64 {
         self.window.bytes()
+    }
+
+    fn phase(&self) -> Phase {
+        let conservative = self.hystart.as_ref().is_some_and(HyStart::is_conservative);
+        match self.window.phase() {
+            Phase::SlowStart if conservative => Phase::ConservativeSlowStart,
+            phase => phase,
+        }
     }
 
     fn ssthresh_bytes(&self) -> u64 {

@@ -1,6 +1,6 @@
 use super::model::{Loss, Model, Path};
-use super::{RTT, config};
-use crate::{Algorithm, Config, SlowStart};
+use super::{RTT, config, without_hystart};
+use crate::{Algorithm, Controller};
 use std::fmt::Write;
 use units::{Bitrate, Duration, Instant};
 
@@ -10,8 +10,9 @@ fn steady() -> Path {
 }
 
 /// One line per 60 ms: window, in flight and queue in packets, pacing in Mbit/s, losses so far.
-fn table(algorithm: Algorithm, config: Config, rounds: u64) -> String {
-    let mut model = Model::new(algorithm.build(config), config, steady());
+fn table(controller: Box<dyn Controller>, rounds: u64) -> String {
+    let config = config();
+    let mut model = Model::new(controller, config, steady());
     let mut text = String::from("round  window  flight  queue  pacing   lost\n");
     for round in 1..=rounds {
         while model.now < Instant::from_millis(60 * round) {
@@ -29,23 +30,22 @@ fn table(algorithm: Algorithm, config: Config, rounds: u64) -> String {
 
 #[test]
 fn newreno_on_a_steady_path() {
-    insta::assert_snapshot!(table(Algorithm::NewReno, config(), 100));
+    insta::assert_snapshot!(table(Algorithm::NewReno.build(config()), 100));
 }
 
 #[test]
 fn cubic_on_a_steady_path() {
-    insta::assert_snapshot!(table(Algorithm::Cubic, config(), 150));
+    insta::assert_snapshot!(table(Algorithm::Cubic.build(config()), 150));
 }
 
 #[test]
 fn cubic_with_classic_slow_start_on_a_steady_path() {
-    let config = Config { hystart: SlowStart::Classic, ..config() };
-    insta::assert_snapshot!(table(Algorithm::Cubic, config, 150));
+    insta::assert_snapshot!(table(without_hystart(Algorithm::Cubic), 150));
 }
 
 #[test]
 fn bbr_on_a_steady_path() {
-    insta::assert_snapshot!(table(Algorithm::Bbr, config(), 200));
+    insta::assert_snapshot!(table(Algorithm::Bbr.build(config()), 200));
 }
 
 /// Share of the path that carries payload after the first second.

@@ -1,14 +1,14 @@
 //! What NewReno and CUBIC do to their windows, step by step, in packets.
 
-use super::{MSS, RTT, ack, config};
-use crate::{AckSample, Algorithm, Config, Controller, LossSample, SlowStart};
+use super::{MSS, RTT, ack, without_hystart};
+use crate::{AckSample, Algorithm, Controller, LossSample};
 use units::{Duration, Instant};
 
 const NOW: Instant = Instant::from_millis(1000);
 const BOTH: [Algorithm; 2] = [Algorithm::NewReno, Algorithm::Cubic];
 
 fn classic(algorithm: Algorithm) -> Box<dyn Controller> {
-    algorithm.build(Config { hystart: SlowStart::Classic, ..config() })
+    without_hystart(algorithm)
 }
 
 fn window(controller: &dyn Controller) -> u64 {

@@ -169,6 +169,9 @@ impl Endpoint {
         if effects.undone {
             self.note(now, Some(path), EventKind::Undone);
         }
+        if let Some(phase) = effects.phase {
+            self.note(now, Some(path), EventKind::Phase(phase));
+        }
         if let Some(times) = effects.timeout {
             self.note(now, Some(path), EventKind::Timeout(times));
             if self.config.mode == Mode::V096 {

@@ -48,7 +48,7 @@ impl Endpoint {
     }
 
     pub(super) fn open(&mut self, path: PathId, incarnation: u16, handshake: Handshake) {
-        let subflow = Subflow::new(&self.config, path, incarnation, handshake);
+        let subflow = Subflow::new(&self.config, &self.group, path, incarnation, handshake);
         let state = &mut self.paths[path.index()];
         state.incarnation = incarnation;
         state.failed = false;

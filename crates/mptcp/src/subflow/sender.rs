@@ -7,7 +7,7 @@ mod timers;
 use super::pacing::Pacer;
 use crate::config::Mode;
 use crate::segment::Payload;
-use congestion::Controller;
+use congestion::{Controller, Phase};
 use recovery::{Prr, RttEstimator, Scoreboard, UndoPoint};
 use std::collections::VecDeque;
 use units::{Bitrate, Duration, Instant};
@@ -45,6 +45,8 @@ pub(crate) struct Effects {
     pub undone: bool,
     /// Timeouts in a row.
     pub timeout: Option<u32>,
+    /// The congestion control changed to this.
+    pub phase: Option<Phase>,
 }
 
 /// Totals for the record.
@@ -78,6 +80,7 @@ pub(crate) struct SubflowSender {
     board: Scoreboard<Mapping>,
     pub rtt: RttEstimator,
     pub cc: Box<dyn Controller>,
+    phase: Option<Phase>,
     ca: CaState,
     prr: Option<Prr>,
     /// The episode ends when everything before this is acknowledged.
@@ -107,6 +110,7 @@ impl SubflowSender {
             board: Scoreboard::default(),
             rtt: RttEstimator::default(),
             cc,
+            phase: None,
             ca: CaState::Open,
             prr: None,
             recovery_end: 0,

@@ -52,7 +52,7 @@ fn a_small_window_costs_aggregation_and_blest_loses_less() {
         [Scheduling::MinRtt, Scheduling::Blest].map(|scheduler| {
             let paths = vec![path("fast", 50.0, 20.0), path("slow", 10.0, 200.0)];
             let mut one = connection(Mode::V096, Congestion::Cubic, seconds(40.0));
-            one.scheduler = scheduler;
+            one.scheduler = scheduler.into();
             one.receive_buffer_bytes = window_bytes;
             goodput_between(&run(paths, vec![one]), 0, 10.0, 40.0)
         })

@@ -192,7 +192,7 @@ fn any_run() -> impl Strategy<Value = RunConfig> {
     )
         .prop_map(|(a, b, (mode, congestion, scheduler), (send, receive), bytes, up, seed)| {
             let mut one = connection(mode, congestion, megabytes(1));
-            one.scheduler = scheduler;
+            one.scheduler = scheduler.into();
             one.send_buffer_bytes = send;
             one.receive_buffer_bytes = receive;
             one.workload.bytes = Some(bytes);

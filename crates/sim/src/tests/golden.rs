@@ -28,7 +28,7 @@ fn golden_throughput_table() {
                         continue;
                     }
                     let mut one = connection(mode, congestion, megabytes(20));
-                    one.scheduler = scheduler;
+                    one.scheduler = scheduler.into();
                     let outcome = run(paths(), vec![one]);
                     let totals = &outcome.totals.connections[0];
                     let sum = |pick: fn(&crate::PathTotals) -> u64| -> u64 {

@@ -2,7 +2,7 @@
 
 use super::{CaState, Effects, SubflowSender};
 use crate::segment::Segment;
-use congestion::{AckSample, LossSample, RateSample};
+use congestion::{AckSample, LossSample, Phase, RateSample};
 use recovery::{AckOutcome, DeliverySample, LossOutcome, Prr, UndoPoint};
 use units::{Bitrate, Instant};
 
@@ -28,6 +28,7 @@ impl SubflowSender {
         self.end_probe(now, segment, &outcome);
         self.update_window(now, &outcome, &effects, prior_in_flight_bytes);
         self.schedule_probe(now);
+        effects.phase = self.phase_change();
         effects
     }
 
@@ -43,6 +44,12 @@ impl SubflowSender {
         if outcome.advanced || older_than_head {
             self.rto_at = now + self.rto();
         }
+    }
+
+    /// What the congestion control does, if that is new.
+    pub(super) fn phase_change(&mut self) -> Option<Phase> {
+        let phase = Some(self.cc.phase());
+        (self.phase != phase).then(|| self.phase = phase).and(phase)
     }
 
     fn undo_if_spurious(&mut self, now: Instant, echo: Instant) -> bool {

@@ -55,6 +55,7 @@ impl SubflowSender {
         if self.rto_at <= now {
             self.time_out(now, &mut effects);
         }
+        effects.phase = self.phase_change();
         (effects, probe)
     }
 
