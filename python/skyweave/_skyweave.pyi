@@ -8,8 +8,9 @@ __all__ = [
     "ConnectionView",
     "PathView",
     "RawRecord",
+    "algorithm_tables",
     "build_info",
-    "congestion_controls",
+    "check_algorithm",
     "format_mahimahi",
     "format_one_way_delays",
     "format_time_series",
@@ -17,7 +18,6 @@ __all__ = [
     "parse_one_way_delays",
     "parse_time_series",
     "rates_to_opportunities",
-    "schedulers",
     "simulate",
 ]
 
@@ -87,8 +87,8 @@ class ConnectionView:
     def window_left_bytes(self) -> int: ...
 
 def simulate(config: str, custom: Mapping[int, object]) -> RawRecord: ...
-def schedulers() -> list[str]: ...
-def congestion_controls() -> list[str]: ...
+def algorithm_tables() -> str: ...
+def check_algorithm(kind: str, choice: str) -> None: ...
 def build_info() -> dict[Literal["version", "profile"], str]: ...
 def parse_mahimahi(text: str, file: str) -> npt.NDArray[np.uint64]: ...
 def format_mahimahi(times_ms: npt.NDArray[np.uint64]) -> str: ...

@@ -13,6 +13,8 @@ from pydantic import BaseModel, ConfigDict, Field
 Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Millis = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Mbps = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Algorithm = str | dict[str, bool | float | str]
+"""A name, or a table with ``name`` and parameters: ``skyweave algorithms`` lists both."""
 Ratio = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 
 
@@ -178,10 +180,8 @@ class Connection(Model):
     """Names of the paths in the order in which they are joined; empty: all of them."""
     transport: Literal["tcp", "mptcp"] = "mptcp"
     mode: Literal["v0.96", "upstream"] = "v0.96"
-    scheduler: str = "minrtt"
-    congestion: str = "cubic"
-    hystart: Literal["off", "hystart++"] = "hystart++"
-    """Slow start of CUBIC; the other controllers do not read it."""
+    scheduler: Algorithm = "minrtt"
+    congestion: Algorithm = "cubic"
     workload: Bulk = Bulk(duration_s=10.0)
     start_s: Seconds = 0.0
     send_buffer_bytes: Annotated[int, Field(ge=1500)] = 4 * 1024 * 1024

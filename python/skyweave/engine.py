@@ -32,9 +32,9 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from skyweave import _skyweave
+from skyweave import _skyweave, algorithms
 from skyweave.config import Connection, Path, Run
-from skyweave.errors import ConfigError, unknown_name
+from skyweave.errors import ConfigError
 from skyweave.record import EVENT_SCHEMA, SAMPLE_SCHEMA, Record
 from skyweave.scheduling import Scheduler
 
@@ -89,15 +89,10 @@ def engine_json(run: Run) -> str:
 
 
 def check_names(run: Run) -> None:
-    """Refuse schedulers and congestion controls that do not exist, with the closest that do."""
+    """Refuse schedulers and congestion controls that do not exist, or whose parameters do not."""
     for connection in run.connections:
-        if connection.scheduler not in _skyweave.schedulers():
-            raise ConfigError(
-                unknown_name("scheduler", connection.scheduler, _skyweave.schedulers())
-            )
-        if connection.congestion not in _skyweave.congestion_controls():
-            controls = _skyweave.congestion_controls()
-            raise ConfigError(unknown_name("congestion control", connection.congestion, controls))
+        algorithms.check("scheduler", connection.scheduler)
+        algorithms.check("congestion", connection.congestion)
 
 
 def _frame(

@@ -3,6 +3,7 @@
 //! A run crosses as JSON (the models of `python/skyweave/config.py`), its samples come back as
 //! NumPy arrays. The GIL is released while a run lasts, except in schedulers written in Python.
 
+mod algorithms;
 mod outcome;
 mod scheduling;
 mod traces;
@@ -21,6 +22,8 @@ use std::sync::Arc;
 #[pymodule]
 mod _skyweave {
     #[pymodule_export]
+    use super::algorithms::{algorithm_tables, check_algorithm};
+    #[pymodule_export]
     use super::outcome::RawRecord;
     #[pymodule_export]
     use super::traces::{
@@ -30,19 +33,7 @@ mod _skyweave {
     #[pymodule_export]
     use super::view::{PyConnectionView, PyPathView};
     #[pymodule_export]
-    use super::{build_info, congestion_controls, schedulers, simulate};
-}
-
-/// Names of the packet schedulers, in the order of the documentation.
-#[pyfunction]
-fn schedulers() -> Vec<&'static str> {
-    scheduler::Algorithm::ALL.iter().map(|algorithm| algorithm.name()).collect()
-}
-
-/// Names of the congestion controls, in the order of the documentation.
-#[pyfunction]
-fn congestion_controls() -> Vec<&'static str> {
-    congestion::Algorithm::ALL.iter().map(|algorithm| algorithm.name()).collect()
+    use super::{build_info, simulate};
 }
 
 /// Version and profile of the compiled module: `{"version": …, "profile": "release" | "debug"}`.

@@ -20,7 +20,7 @@ from skyweave.report.stats import Draws, Estimate
 from skyweave.study.store import Store
 
 SETTINGS = (
-    "mode", "scheduler", "congestion", "hystart", "send_buffer_mb", "receive_buffer_mb",
+    "mode", "scheduler", "congestion", "send_buffer_mb", "receive_buffer_mb",
     "autotune", "queue", "rtt_scale", "reverse",
 )  # fmt: skip
 """The labels that a plan can vary besides drives, direction, paths and transport."""

@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from skyweave import config
+from skyweave.algorithms import Choice, label
 from skyweave.drive import Drive
 from skyweave.errors import ConfigError
 from skyweave.study.drives import DriveRun
@@ -34,7 +35,6 @@ DEFAULTS: dict[str, Any] = {
     "mode": ("v0.96",),
     "scheduler": ("minrtt",),
     "congestion": ("cubic",),
-    "hystart": ("hystart++",),
     "autotune": (False,),
     "queue": (config.DropTail(packets=1000),),
     "rtt_scale": (1.0,),
@@ -63,8 +63,7 @@ class Job:
 class _Knobs(NamedTuple):
     """One combination of the settings that every transport has."""
 
-    congestion: str
-    hystart: Literal["off", "hystart++"]
+    congestion: Choice
     send_mb: float
     receive_mb: float
     autotune: bool
@@ -173,7 +172,6 @@ def _connections(
                 mode=mode,
                 scheduler=scheduler,
                 congestion=knobs.congestion,
-                hystart=knobs.hystart,
                 workload=config.Bulk(direction=direction, duration_s=duration_s),
                 send_buffer_bytes=round(knobs.send_mb * 1e6),
                 receive_buffer_bytes=round(knobs.receive_mb * 1e6),
@@ -196,9 +194,8 @@ def _labels(
         "paths": "+".join(paths),
         "transport": connection.transport,
         "mode": connection.mode if together else None,
-        "scheduler": connection.scheduler if together else None,
-        "congestion": knobs.congestion,
-        "hystart": knobs.hystart,
+        "scheduler": label(connection.scheduler) if together else None,
+        "congestion": label(knobs.congestion),
         "send_buffer_mb": knobs.send_mb,
         "receive_buffer_mb": knobs.receive_mb,
         "autotune": knobs.autotune,
@@ -235,11 +232,11 @@ def _knobs(settings: dict[str, Any]) -> list[_Knobs]:
         send = settings["send_buffer_mb"] or (DEFAULT_SEND_MB,)
         receive = settings["receive_buffer_mb"] or (DEFAULT_RECEIVE_MB,)
         buffers = list(itertools.product(send, receive))
-    keys = ("congestion", "hystart", "autotune", "queue", "rtt_scale", "reverse")
+    keys = ("congestion", "autotune", "queue", "rtt_scale", "reverse")
     return [
-        _Knobs(c, h, *sizes, a, q, scale, reverse)
+        _Knobs(c, *sizes, a, q, scale, reverse)
         for sizes in buffers
-        for c, h, a, q, scale, reverse in itertools.product(*(settings[key] for key in keys))
+        for c, a, q, scale, reverse in itertools.product(*(settings[key] for key in keys))
     ]
 
 

@@ -11,10 +11,10 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, StringConstraints, field_validator, model_validator
 
-from skyweave import _skyweave
+from skyweave.algorithms import Choice, Kind, check
 from skyweave.config import Loss, Queue, Ratio
 from skyweave.data.preset import preset_names
-from skyweave.errors import suggest
+from skyweave.errors import ConfigError, suggest
 from skyweave.report.spec import FigureSpec, Published, ReportSpec
 from skyweave.study.model import Misplaced, StudyModel, complaint, read_toml, validate
 
@@ -106,9 +106,8 @@ class Settings(StudyModel):
     direction: tuple[Literal["down", "up"], ...] | None = None
     transport: tuple[Literal["auto", "tcp", "mptcp"], ...] | None = None
     mode: tuple[Literal["v0.96", "upstream"], ...] | None = None
-    scheduler: tuple[str, ...] | None = None
-    congestion: tuple[str, ...] | None = None
-    hystart: tuple[Literal["off", "hystart++"], ...] | None = None
+    scheduler: tuple[Choice, ...] | None = None
+    congestion: tuple[Choice, ...] | None = None
     buffer_mb: tuple[Positive, ...] | None = None
     send_buffer_mb: tuple[Positive, ...] | None = None
     receive_buffer_mb: tuple[Positive, ...] | None = None
@@ -122,7 +121,7 @@ class Settings(StudyModel):
     allow_dead_paths: bool | None = None
 
     @field_validator(
-        "direction", "transport", "mode", "scheduler", "congestion", "hystart", "buffer_mb",
+        "direction", "transport", "mode", "scheduler", "congestion", "buffer_mb",
         "send_buffer_mb", "receive_buffer_mb", "autotune", "queue", "rtt_scale", "reverse",
         mode="before",
     )  # fmt: skip
@@ -132,13 +131,13 @@ class Settings(StudyModel):
 
     @field_validator("scheduler")
     @classmethod
-    def _schedulers(cls, value: tuple[str, ...] | None) -> tuple[str, ...] | None:
-        return _known("scheduler", value, _skyweave.schedulers())
+    def _schedulers(cls, value: tuple[Choice, ...] | None) -> tuple[Choice, ...] | None:
+        return _checked("scheduler", value)
 
     @field_validator("congestion")
     @classmethod
-    def _controllers(cls, value: tuple[str, ...] | None) -> tuple[str, ...] | None:
-        return _known("congestion control", value, _skyweave.congestion_controls())
+    def _controllers(cls, value: tuple[Choice, ...] | None) -> tuple[Choice, ...] | None:
+        return _checked("congestion", value)
 
     @model_validator(mode="after")
     def _buffers(self) -> Self:
@@ -148,11 +147,13 @@ class Settings(StudyModel):
         return self
 
 
-def _known(what: str, given: tuple[str, ...] | None, known: list[str]) -> tuple[str, ...] | None:
-    """Return ``given`` if all of it is known."""
-    for name in given or ():
-        if name not in known:
-            raise ValueError(f"unknown {what} '{name}': {suggest(name, known)}")
+def _checked(kind: Kind, given: tuple[Choice, ...] | None) -> tuple[Choice, ...] | None:
+    """Return ``given`` if each of it is an algorithm with parameters that make sense."""
+    for choice in given or ():
+        try:
+            check(kind, choice)
+        except ConfigError as error:
+            raise ValueError(str(error)) from None
     return given
 
 
