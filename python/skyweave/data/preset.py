@@ -77,14 +77,16 @@ class Coverage(_Model):
 
     The level has a latent of its own: an AR(1) of time constant ``tau_s`` that follows the common
     coverage of all paths as strongly as ``loading`` says. A second's value is the level times
-    ``relative`` (a table of ratios to the mean of the run, read at the quantity's own latent).
-    Quantities that are coupled to this one see both latents, coverage with the share ``weight`` of
-    the variance.
+    ``relative`` (a table of ratios to the mean of the run, read at the quantity's own latent, which
+    is exp(-``calming``·z) times as wide where coverage is z: good runs are steadier). Quantities
+    that are coupled to this one see both latents, coverage with the share ``weight`` of the
+    variance.
     """
 
     tau_s: Positive
     loading: Annotated[float, Field(ge=-1, le=1)] = 0.0
     weight: Share
+    calming: NonNegative = 0.0
     relative: Table
     source: str = Field(min_length=1)
 

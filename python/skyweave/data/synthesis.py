@@ -62,18 +62,22 @@ def synthesise(preset: str | Preset, seed: int, duration_s: float = 600.0) -> Dr
     if not (math.isfinite(duration_s) and duration_s > 0):
         raise ConfigError(f"duration_s {duration_s:g} makes no drive; give seconds above 0")
     count = math.ceil(duration_s / SAMPLE_S)
-    start = EPOCH + timedelta(seconds=int(_rng(seed, preset.name, "", "start").integers(60)))
+    start = _start(preset, seed)
     slots = slot_numbers(start, count)
     return Drive(
         name=f"{preset.name}-{seed}",
         origin=f"synthetic: preset {preset.name}, seed {seed}",
         paths={
-            name: _Path(preset, name, path, seed, slots).trace()
+            name: SyntheticPath(preset, name, path, seed, slots).trace()
             for name, path in preset.paths.items()
         },
         start=start,
         synthetic=True,
     )
+
+
+def _start(preset: Preset, seed: int) -> datetime:
+    return EPOCH + timedelta(seconds=int(_rng(seed, preset.name, "", "start").integers(60)))
 
 
 def slot_numbers(start: datetime, count: int) -> npt.NDArray[np.int64]:
@@ -82,7 +86,14 @@ def slot_numbers(start: datetime, count: int) -> npt.NDArray[np.int64]:
     return clock // SLOT_S - (start.second - SLOT_PHASE_S) // SLOT_S
 
 
-class _Path:
+def drive_path(preset: Preset, name: str, seed: int, count: int) -> SyntheticPath:
+    """The draws of one path of the drive of ``seed`` and ``count`` seconds."""
+    return SyntheticPath(
+        preset, name, preset.paths[name], seed, slot_numbers(_start(preset, seed), count)
+    )
+
+
+class SyntheticPath:
     """The draws of one path; each method uses a generator of its own."""
 
     def __init__(
@@ -111,10 +122,10 @@ class _Path:
         within = self.latent("downlink", down.dynamics, shared=True)
         if down.coverage is None:
             return self.rate(down, within), within, ~self.outages(None)
-        cover, relative = self.coverage(down.coverage), self.relative(down.coverage, within)
+        cover = self.coverage(down.coverage)
         seen = math.sqrt(down.coverage.weight) * cover
         seen += math.sqrt(1 - down.coverage.weight) * within
-        rate = whole_kbits(down.at(normal_cdf(cover)) * relative)
+        rate = whole_kbits(down.at(normal_cdf(cover)) * relative(down.coverage, cover, within))
         return rate, seen, ~self.outages(cover)
 
     def coverage(self, coverage: Coverage) -> Values:
@@ -123,10 +134,6 @@ class _Path:
         common = _rng(self.seed, self.preset.name, "", f"coverage/{coverage.tau_s:g}")
         factor = autoregressive(common, coverage.tau_s, self.count)
         return coverage.loading * factor + math.sqrt(1 - coverage.loading**2) * own
-
-    def relative(self, coverage: Coverage, within: Values) -> Values:
-        """Each second's ratio to the level of the road; shape (count,)."""
-        return at(coverage.relative, normal_cdf(within))
 
     def rng(self, purpose: str) -> np.random.Generator:
         """The generator of one purpose of this path."""
@@ -179,6 +186,11 @@ class _Path:
             first = np.concatenate([[False], np.diff(self.slots) > 0])
             values[first & lossy[self.slots]] = loss.boundary
         return values
+
+
+def relative(coverage: Coverage, cover: Values, within: Values) -> Values:
+    """Each second's ratio to the level of the road, from both latents; shape (count,)."""
+    return at(coverage.relative, normal_cdf(within * np.exp(-coverage.calming * cover)))
 
 
 def whole_kbits(values: Values) -> Values:
