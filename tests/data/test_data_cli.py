@@ -7,6 +7,7 @@ from typer.testing import CliRunner
 
 from skyweave.data import load, load_preset
 from skyweave.data.cli import data_app
+from skyweave.data.preset import FOLDER
 from skyweave.data.render import duration, number, percent
 from skyweave.errors import SkyweaveError
 
@@ -135,8 +136,16 @@ def test_calibrate_prints_both_and_writes_a_preset(real, tmp_path):
     said = run("calibrate", "--data", real, "--repeats", 1, "--write", out)
     assert "synthetic" in said
     assert load_preset(out) == load_preset("midwest")
-    assert "rests on published numbers" in refused("calibrate", "--preset", "alaska")
     assert "did you mean" in refused("calibrate", "--preset", "midwst")
+
+
+@pytest.mark.parametrize("name", ["alaska", "hawaii"])
+def test_calibrating_to_run_means_reproduces_the_committed_file(name, tmp_path):
+    out = tmp_path / "again.toml"
+    said = run("calibrate", "--preset", name, "--write", out)
+    assert "quantiles over run means" in said
+    assert "published" in said
+    assert out.read_text() == (FOLDER / f"{name}.toml").read_text()
 
 
 def test_numbers_for_people():

@@ -6,6 +6,7 @@ import json
 import re
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fluid import SMALL, options, tree
@@ -301,3 +302,25 @@ def test_inline_svg_renames_what_could_collide() -> None:
     assert found.startswith('<svg role="img" aria-label="T">')
     assert 'id="p-a" clip-path="url(#p-b)"' in found
     assert '<use href="#p-a" style="fill: var(--ink)"/>' in found
+
+
+def test_one_sample_can_be_one_drive(tmp_path: Path) -> None:
+    by_bin, by_drive = (
+        _summary(tmp_path / unit, SMALL + f'\n[report]\nunit = "{unit}"\n')
+        for unit in ("bin", "drive")
+    )
+    assert by_drive["panels"][0]["n_samples"] == by_drive["panels"][0]["n_drives"] == 2
+    assert by_bin["panels"][0]["n_samples"] == 2 * 10
+    sets = [panel["panels"][0]["path_sets"]["SL"]["goodput_mbps"] for panel in (by_bin, by_drive)]
+    assert sets[0]["mean"]["value"] == pytest.approx(sets[1]["mean"]["value"])
+    assert sets[0]["p95"]["value"] > sets[1]["p95"]["value"]
+
+
+def _summary(folder: Path, text: str) -> dict[str, Any]:
+    folder.mkdir()
+    file = folder / "study.toml"
+    file.write_text(text)
+    run_study(file, options(folder / "out"))
+    render_report(folder / "out")
+    found: dict[str, Any] = json.loads((folder / "out" / "summary.json").read_text())
+    return found

@@ -13,7 +13,7 @@ from skyweave.drive import Drive, PathTrace, Series
 from skyweave.errors import ConfigError, DataError
 from skyweave.study.drives import Makers
 from skyweave.study.expand import path_sets, run_key
-from skyweave.study.links import LinkSettings, build_path, mean_mbps
+from skyweave.study.links import LinkSettings, build_path, mean_mbps, opening_order
 from skyweave.study.plan import PathSpec
 from skyweave.study.session import Prepared, prepare
 
@@ -180,3 +180,30 @@ def test_links() -> None:
     assert mean_mbps(path.down.capacity, 2.5) == pytest.approx((10 + 0 + 15) / 2.5)
     with pytest.raises(DataError, match="no loss series"):
         build_path("p", trace, PathSpec(rtt_ms=1, loss="trace"), settings, "d")
+
+
+def steps(*mbps: float) -> config.RateSteps:
+    return config.RateSteps(times_s=tuple(float(i) for i in range(len(mbps))), mbps=mbps)
+
+
+def test_a_connection_opens_on_the_network_that_answers_first() -> None:
+    def path(name: str, down: config.RateSteps, up: config.Capacity) -> config.Path:
+        def link(capacity: config.Capacity) -> config.Link:
+            return config.Link(capacity=capacity, delay=config.ConstantDelay(ms=10))
+
+        return config.Path(name=name, down=link(down), up=link(up))
+
+    unlimited = config.ConstantRate(mbps=1000)
+    late = path("late", steps(0, 0, 5), unlimited)
+    early = path("early", steps(5, 5, 5), steps(0, 5, 5))
+    never = path("never", steps(0, 0, 0), unlimited)
+    assert opening_order((late, never, early)) == ("early", "late", "never")
+    also = path("also", steps(1, 0, 0), unlimited)
+    now = path("now", steps(9, 9, 9), unlimited)
+    assert opening_order((also, now)) == ("also", "now")
+
+
+def test_open_on_first_keeps_the_order_of_the_set(tmp_path: Path) -> None:
+    text = SMALL + 'open_on = "first"\n'
+    for job in prepared(tmp_path, text).jobs:
+        assert "+".join(job.run.connections[0].paths) == job.labels["paths"]

@@ -14,6 +14,7 @@ from itertools import combinations
 import numpy as np
 
 from skyweave.data.copula import hermite_coefficients, latent_correlation
+from skyweave.data.fitting import non_negative_fit
 from skyweave.data.metrics import (
     SLOT_PHASE_S,
     SLOT_S,
@@ -165,32 +166,13 @@ def _fit_dynamics(measured: Values, slot_weight: float, source: str) -> Dynamics
     known = ~np.isnan(measured)
     slots = slot_weight * np.clip(1 - lags / SLOT_S, 0, None)
     parts = np.exp(-lags[:, None] / np.array(TAUS_S))[known]
-    weights = _non_negative_fit(parts, (measured - slots)[known], total=1 - slot_weight)
+    weights = non_negative_fit(parts, (measured - slots)[known], total=1 - slot_weight)
     kept = [(tau, weight) for tau, weight in zip(TAUS_S, weights, strict=True) if weight > 0.005]
     scale = (1 - slot_weight) / sum(weight for _, weight in kept)
     rounded = [round(weight * scale, 4) for _, weight in kept]
     rounded[0] = round(rounded[0] + 1 - slot_weight - sum(rounded), 4)
     taus = tuple(tau for tau, _ in kept)
     return Dynamics(slot_weight=slot_weight, taus_s=taus, weights=tuple(rounded), source=source)
-
-
-def _non_negative_fit(parts: Values, target: Values, total: float) -> list[float]:
-    """Least squares with weights ≥ 0 that sum to ``total`` (a heavy row), by coordinate descent."""
-    heavy = 10.0
-    rows = np.vstack([parts, heavy * np.ones(parts.shape[1])])
-    rest = np.append(target, heavy * total)
-    weights = np.zeros(parts.shape[1])
-    norms = (rows**2).sum(axis=0)
-    for _ in range(20_000):
-        largest = 0.0
-        for j in range(len(weights)):
-            new = max(0.0, weights[j] + float(rows[:, j] @ rest) / norms[j])
-            largest = max(largest, abs(new - weights[j]))
-            rest -= rows[:, j] * (new - weights[j])
-            weights[j] = new
-        if largest < 1e-9:
-            break
-    return [float(weight) for weight in weights]
 
 
 def _loadings(

@@ -14,15 +14,20 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
+from rich.console import Console, Group, RenderableType
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.progress import track as rich_track
 
 from skyweave.data import registry as sets
 from skyweave.data.importers import FORMATS, load
 from skyweave.data.plot import drive_figure, png
-from skyweave.data.preset import load_preset, preset_names, preset_text
-from skyweave.data.render import comparison_tables, set_panel, statistics_tables
+from skyweave.data.preset import Preset, load_preset, preset_names, preset_text
+from skyweave.data.render import (
+    comparison_tables,
+    run_mean_table,
+    set_panel,
+    statistics_tables,
+)
 from skyweave.data.statistics import describe
 from skyweave.data.synthesis import synthesise
 from skyweave.data.writers import write_bytes, write_drive, write_drives, write_text
@@ -33,7 +38,7 @@ data_app = typer.Typer(
     help="Measured and synthetic drives: get, look at, convert, make.", no_args_is_help=True
 )
 CALIBRATION_SETS = {"midwest": "satcell"}
-"""The preset that can be refitted and the data set that it is fitted to."""
+"""Presets that are fitted to the drives of a data set; the others rest on published run means."""
 STATS_SEEDS = range(1, 61)
 """A preset's statistics are those of these seeds, :data:`STATS_DURATION_S` each; fewer drives would
 show where they happened to go, for the slowest parts move over 15 minutes."""
@@ -146,29 +151,41 @@ def calibrate(
     preset: Annotated[str, typer.Option(help="The preset to refit.")] = "midwest",
     data: DataOption = None,
     write: Annotated[Path | None, typer.Option(help="Write the refitted preset here.")] = None,
-    repeats: Annotated[int, typer.Option(min=1, help="Synthetic drives per measured one.")] = 4,
+    repeats: Annotated[
+        int, typer.Option(min=1, help="Synthetic drives per measured one, if there are any.")
+    ] = 4,
 ) -> None:
-    """Refit a preset to its measured drives and lay both side by side."""
+    """Refit a preset to its drives or published run means and lay both side by side."""
+    if preset in CALIBRATION_SETS:
+        fitted, shown = _fit_to_drives(preset, data, repeats)
+    else:
+        fitted, shown = _fit_to_run_means(load_preset(preset))
+    if write is not None:
+        write_text(write, preset_text(fitted))
+    console = _console()
+    console.print(shown)
+    if write is not None:
+        console.print(f"written to {write}")
+
+
+def _fit_to_drives(preset: str, data: Path | None, repeats: int) -> tuple[Preset, RenderableType]:
     from skyweave.data.calibration import compare, fit
 
-    if preset not in CALIBRATION_SETS:
-        base = load_preset(preset)
-        raise DataError(
-            f"preset '{base.name}' rests on published numbers, not on drives; "
-            f"only {', '.join(CALIBRATION_SETS)} can be refitted"
-        )
     name = CALIBRATION_SETS[preset]
     drives = load(sets.find(name, data))
     label = f"{name}, {len(drives)} drives, {sum(d.duration_s for d in drives):,.0f} s"
     fitted = fit(drives, load_preset(preset), label)
     comparison = compare(drives, fitted, repeats, _progress)
-    if write is not None:
-        write_text(write, preset_text(fitted))
-    console = _console()
-    console.print(f"{preset}, fitted to {label}")
-    console.print(comparison_tables(comparison))
-    if write is not None:
-        console.print(f"written to {write}")
+    return fitted, Group(f"{preset}, fitted to {label}", comparison_tables(comparison))
+
+
+def _fit_to_run_means(preset: Preset) -> tuple[Preset, RenderableType]:
+    from skyweave.data.runmeans import CHECK_SEEDS, FIT_SEEDS, check_run_means, fit_run_means
+
+    fitted = fit_run_means(preset, FIT_SEEDS, _progress)
+    checks = check_run_means(fitted, CHECK_SEEDS, _progress)
+    seeds = f"fitted on {len(FIT_SEEDS):,} runs, checked on {len(CHECK_SEEDS):,} others"
+    return fitted, Group(f"{preset.name}, levels {seeds}", run_mean_table(checks))
 
 
 @data_app.command("synthesise")

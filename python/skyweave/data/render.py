@@ -14,6 +14,7 @@ from rich.text import Text
 from skyweave.data.calibration import REPORT_LAGS, Comparison, PathSummary
 from skyweave.data.metrics import STANDARD_PERCENTS
 from skyweave.data.registry import DataSet
+from skyweave.data.runmeans import RunMeanCheck
 
 WORDS = {
     "downlink_mbps": "Downlink, Mbit/s",
@@ -128,6 +129,23 @@ def comparison_tables(comparison: Comparison) -> RenderableType:
         other = comparison.synthetic_correlation[pair]
         pairs.add_row(" + ".join(pair), f"{value:+.2f}", f"{other:+.2f}")
     return Group(table, pairs)
+
+
+def run_mean_table(checks: Sequence[RunMeanCheck]) -> RenderableType:
+    """Wanted and synthetic quantiles over run means, with the chance of the check."""
+    columns = ("path", "p", "target", "synthetic", "± 2 se", "runs at or below", "source")
+    table = _grid("Downlink, Mbit/s: quantiles over run means", *columns)
+    for one in checks:
+        table.add_row(
+            one.path,
+            f"{one.p:g}",
+            number(one.wanted),
+            number(one.found),
+            f"{number(one.low)} to {number(one.high)}",
+            f"{100 * one.share:.1f} ± {100 * one.share_error:.1f} %",
+            one.source.split(":")[0],
+        )
+    return table
 
 
 def _summary(path: PathSummary) -> list[str]:

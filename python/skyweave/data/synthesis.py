@@ -6,6 +6,11 @@ Starlink, a part that is redrawn at each 15 s slot (seconds 12, 27, 42, 57 of th
 parts (:data:`SHARED_FROM_S` and slower) of several paths follow a common factor as strongly as
 their ``shared_loading`` says. An on/off process takes the whole path out now and then.
 
+A downlink with coverage is a product: the level of the stretch of road (a latent of its own, far
+slower than a run) times how the seconds of a run lie about their mean. One latent for both cannot
+have dead runs and lively good ones: a table steep enough for the first shakes the seconds of the
+runs in between, and one flat enough for those has no dead runs.
+
 Time is sampled each second: the sets that the presets are calibrated on are 1 s averages, and
 anything finer would be invented. Every random source has a generator of its own, derived from
 (seed, preset, path, purpose), so that adding a path never changes another one.
@@ -22,7 +27,17 @@ import numpy as np
 import numpy.typing as npt
 
 from skyweave.data.metrics import SLOT_PHASE_S, SLOT_S
-from skyweave.data.preset import Dynamics, Loss, Outage, PathPreset, Preset, Quantity, load_preset
+from skyweave.data.outages import outages
+from skyweave.data.preset import (
+    Coverage,
+    Dynamics,
+    Loss,
+    PathPreset,
+    Preset,
+    Quantity,
+    at,
+    load_preset,
+)
 from skyweave.drive import Drive, PathTrace, Series, Values
 from skyweave.errors import ConfigError
 
@@ -47,18 +62,22 @@ def synthesise(preset: str | Preset, seed: int, duration_s: float = 600.0) -> Dr
     if not (math.isfinite(duration_s) and duration_s > 0):
         raise ConfigError(f"duration_s {duration_s:g} makes no drive; give seconds above 0")
     count = math.ceil(duration_s / SAMPLE_S)
-    start = EPOCH + timedelta(seconds=int(_rng(seed, preset.name, "", "start").integers(60)))
+    start = _start(preset, seed)
     slots = slot_numbers(start, count)
     return Drive(
         name=f"{preset.name}-{seed}",
         origin=f"synthetic: preset {preset.name}, seed {seed}",
         paths={
-            name: _Path(preset, name, path, seed, slots).trace()
+            name: SyntheticPath(preset, name, path, seed, slots).trace()
             for name, path in preset.paths.items()
         },
         start=start,
         synthetic=True,
     )
+
+
+def _start(preset: Preset, seed: int) -> datetime:
+    return EPOCH + timedelta(seconds=int(_rng(seed, preset.name, "", "start").integers(60)))
 
 
 def slot_numbers(start: datetime, count: int) -> npt.NDArray[np.int64]:
@@ -67,7 +86,14 @@ def slot_numbers(start: datetime, count: int) -> npt.NDArray[np.int64]:
     return clock // SLOT_S - (start.second - SLOT_PHASE_S) // SLOT_S
 
 
-class _Path:
+def drive_path(preset: Preset, name: str, seed: int, count: int) -> SyntheticPath:
+    """The draws of one path of the drive of ``seed`` and ``count`` seconds."""
+    return SyntheticPath(
+        preset, name, preset.paths[name], seed, slot_numbers(_start(preset, seed), count)
+    )
+
+
+class SyntheticPath:
     """The draws of one path; each method uses a generator of its own."""
 
     def __init__(
@@ -79,17 +105,35 @@ class _Path:
     def trace(self) -> PathTrace:
         """All series of the path on the times 0, 1, 2, … s."""
         path = self.path
-        base = self.latent("downlink", path.downlink_mbps.dynamics, shared=True)
+        downlink, base, up = self.downlink()
         uplink = self.rate(path.uplink_mbps, self.coupled("uplink", path.uplink_mbps, base))
         rtt_ms = path.rtt_ms.at(normal_cdf(self.coupled("rtt", path.rtt_ms, base)))
-        up = ~self.outages(path.outage)
         times_s = np.arange(self.count, dtype=float) * SAMPLE_S
         return PathTrace(
-            downlink_mbps=Series(times_s, self.rate(path.downlink_mbps, base) * up),
+            downlink_mbps=Series(times_s, downlink * up),
             uplink_mbps=Series(times_s, uplink * up),
             rtt_ms=Series(times_s, np.round(rtt_ms, 3)),
             loss_ratio=Series(times_s, self.loss(path.loss_ratio)),
         )
+
+    def downlink(self) -> tuple[Values, Values, npt.NDArray[np.bool_]]:
+        """Mbit/s outside of outages, the latent that other quantities see, and where it is up."""
+        down = self.path.downlink_mbps
+        within = self.latent("downlink", down.dynamics, shared=True)
+        if down.coverage is None:
+            return self.rate(down, within), within, ~self.outages(None)
+        cover = self.coverage(down.coverage)
+        seen = math.sqrt(down.coverage.weight) * cover
+        seen += math.sqrt(1 - down.coverage.weight) * within
+        rate = whole_kbits(down.at(normal_cdf(cover)) * relative(down.coverage, cover, within))
+        return rate, seen, ~self.outages(cover)
+
+    def coverage(self, coverage: Coverage) -> Values:
+        """The latent of the road's coverage, part of which all paths share; shape (count,)."""
+        own = autoregressive(self.rng("coverage"), coverage.tau_s, self.count)
+        common = _rng(self.seed, self.preset.name, "", f"coverage/{coverage.tau_s:g}")
+        factor = autoregressive(common, coverage.tau_s, self.count)
+        return coverage.loading * factor + math.sqrt(1 - coverage.loading**2) * own
 
     def rng(self, purpose: str) -> np.random.Generator:
         """The generator of one purpose of this path."""
@@ -119,29 +163,20 @@ class _Path:
     def rate(self, quantity: Quantity, latent: Values) -> Values:
         """Mbit/s outside of outages: the table above the outage share, in whole kbit/s.
 
-        Rounding keeps the last bits of the C library's exp and erfc out of the result; 1 kbit/s is
-        the least, so that exactly 0 always means outage.
+        Rounding keeps the last bits of the C library's exp and erfc out of the result.
         """
         share = self.path.outage.share
-        table = quantity.at(share + (1 - share) * normal_cdf(latent))
-        return np.maximum(np.round(table, 3), 0.001)
+        return whole_kbits(quantity.at(share + (1 - share) * normal_cdf(latent)))
 
-    def outages(self, outage: Outage) -> npt.NDArray[np.bool_]:
-        """Which seconds are out: lengths from the table, exponential gaps in between."""
-        if not outage.share:
-            return np.zeros(self.count, dtype=bool)
-        rng = self.rng("outage")
-        mean_s = float(np.mean(outage.durations_s))
-        gap_s = mean_s * (1 - outage.share) / outage.share
-        out = np.zeros(self.count, dtype=bool)
-        clock = -20 * (mean_s + gap_s)  # long before the drive, so that it begins anywhere in a gap
-        while clock < self.count:
-            clock += rng.exponential(gap_s)
-            length = float(rng.choice(outage.durations_s))
-            first, last = math.floor(clock + 0.5), math.floor(clock + length + 0.5)
-            out[max(first, 0) : max(last, 0)] = True
-            clock += length
-        return out
+    def outages(self, cover: Values | None) -> npt.NDArray[np.bool_]:
+        """Which seconds are out: the path's own outages and those of all cellular paths."""
+        own, common = self.path.outage, self.preset.common_outage
+        if common is None or self.path.kind != "cellular":
+            return outages(self.rng("outage"), own, self.count, cover)
+        rest = (own.share - common.share) / (1 - common.share)
+        own = own.model_copy(update={"share": rest})
+        together = outages(_rng(self.seed, self.preset.name, "", "outage"), common, self.count)
+        return together | outages(self.rng("outage"), own, self.count, cover)
 
     def loss(self, loss: Loss) -> Values:
         """Loss share by second: the base, and more in the first second of some slots."""
@@ -151,6 +186,16 @@ class _Path:
             first = np.concatenate([[False], np.diff(self.slots) > 0])
             values[first & lossy[self.slots]] = loss.boundary
         return values
+
+
+def relative(coverage: Coverage, cover: Values, within: Values) -> Values:
+    """Each second's ratio to the level of the road, from both latents; shape (count,)."""
+    return at(coverage.relative, normal_cdf(within * np.exp(-coverage.calming * cover)))
+
+
+def whole_kbits(values: Values) -> Values:
+    """Mbit/s in whole kbit/s, at least one, so that exactly 0 always means outage."""
+    return np.maximum(np.round(values, 3), 0.001)
 
 
 def autoregressive(rng: np.random.Generator, tau_s: float, count: int) -> Values:
