@@ -73,9 +73,7 @@ def find(name: str) -> Algorithm:
     for one in catalogue():
         if one.name == name:
             return one
-    raise ConfigError(
-        f"no algorithm is called '{name}'; {suggest(name, [a.name for a in catalogue()])}"
-    )
+    raise ConfigError(unknown_name("algorithm", name, [one.name for one in catalogue()]))
 
 
 def check(kind: Kind, choice: Choice) -> None:

@@ -61,6 +61,10 @@ def run(
     restart: Annotated[
         bool, typer.Option("--restart", help="Delete the records that OUT holds, and start over.")
     ] = False,
+    cluster: Annotated[
+        str | None,
+        typer.Option(help="Dask scheduler that computes the runs, e.g. tcp://host:8786."),
+    ] = None,
     dry_run: Annotated[
         bool,
         typer.Option("--dry-run", help="Check the study, say how large it is, and stop."),
@@ -68,7 +72,7 @@ def run(
 ) -> None:
     """Run a study and write its report. Killed or stopped, it continues where it was."""
     file = study / "study.toml" if study.is_dir() else study
-    options = Options(out=out, data=data, jobs=jobs, seeds=seeds, restart=restart)
+    options = Options(out=out, data=data, jobs=jobs, seeds=seeds, restart=restart, cluster=cluster)
     if dry_run:
         _say_size(prepare(file, options).size)
         return

@@ -79,11 +79,16 @@ def _one(job: Job, engine: Engine, keep: Keep, facts: dict[str, Any]) -> float:
             f"run {job.key} ({what}) failed: {error}; finished runs are kept: "
             "give the same command again when the cause is gone"
         ) from error
+    keep(job.key, complete(record, job, facts))
+    return job.packets
+
+
+def complete(record: Record, job: Job, facts: dict[str, Any]) -> Record:
+    """Return a record with everything in its provenance that is needed to make it again."""
     provenance = {
         **record.provenance,
         **facts,
         "seed": job.run.seed,
         "run": job.run.model_dump(mode="json"),
     }
-    keep(job.key, dataclasses.replace(record, provenance=provenance))
-    return job.packets
+    return dataclasses.replace(record, provenance=provenance)

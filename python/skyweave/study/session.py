@@ -14,6 +14,7 @@ from rich.console import Console
 
 from skyweave.engine import Engine
 from skyweave.errors import ConfigError, SkyweaveError
+from skyweave.study.cluster import run_on_cluster
 from skyweave.study.drives import Makers, default_makers, gather
 from skyweave.study.expand import Job, expand
 from skyweave.study.plan import Plan, load_plan, load_published
@@ -31,6 +32,7 @@ class Options:
     jobs: int | None = None
     seeds: int | None = None
     restart: bool = False
+    cluster: str | None = None
     console: Console = field(default_factory=lambda: Console(stderr=True))
     engine: Engine | None = None
     makers: Makers | None = None
@@ -80,6 +82,8 @@ def prepare(study: Path, options: Options) -> Prepared:
 
 def run_study(study: Path, options: Options) -> Prepared:
     """Run what is not yet done of a study; records are in ``options.out`` afterwards."""
+    if options.cluster is not None and options.jobs is not None:
+        raise ConfigError("--jobs is for runs on this machine; leave it out with --cluster")
     if options.jobs is not None and options.jobs < 1:
         raise ConfigError(f"--jobs {options.jobs}: must be at least 1")
     prepared = prepare(study, options)
@@ -106,7 +110,10 @@ def _run_missing(prepared: Prepared, store: Store, engine: Engine, options: Opti
     }
     threads = options.jobs or os.cpu_count() or 1
     with progress(console, len(todo), sum(job.packets for job in todo)) as done:
-        run_all(todo, engine, store.keep, done, threads, facts)
+        if options.cluster is None or not todo:
+            run_all(todo, engine, store.keep, done, threads, facts)
+        else:
+            run_on_cluster(todo, options.cluster, store.keep, done, facts)
 
 
 def default_engine() -> Engine:

@@ -1,0 +1,82 @@
+"""A Dask cluster gives the bytes of a local run; its absence and its mistakes are one sentence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from skyweave.errors import ConfigError
+from skyweave.study import cluster
+from skyweave.study.session import Options, run_study
+
+distributed = pytest.importorskip("distributed", reason="Dask is an extra: skyweave[cluster]")
+
+STUDY = """
+[study]
+name = "small"
+title = "Small"
+
+[[drives]]
+name = "alaska"
+preset = "alaska"
+seeds = 2
+duration_s = 10
+
+[paths.starlink]
+rtt_ms = 50
+
+[paths.verizon]
+rtt_ms = 50
+
+[settings]
+allow_dead_paths = true
+
+[[compare]]
+paths = ["singles", "pairs"]
+"""
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Path:
+    file = tmp_path / "study.toml"
+    file.write_text(STUDY)
+    return file
+
+
+@pytest.mark.filterwarnings("ignore")  # Dask's own, from starting and stopping processes
+def test_the_cluster_gives_the_bytes_of_a_local_run(study: Path, tmp_path: Path) -> None:
+    run_study(study, Options(out=tmp_path / "local", jobs=1))
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+    ) as local:
+        options = Options(out=tmp_path / "cluster", cluster=local.scheduler_address)
+        run_study(study, options)
+    here, there = (tmp_path / where / "records" for where in ("local", "cluster"))
+    names = sorted(path.relative_to(here) for path in here.rglob("*") if path.is_file())
+    assert len(names) == 3 * 2 * 3
+    for name in names:
+        assert (here / name).read_bytes() == (there / name).read_bytes(), name
+
+
+def test_a_cluster_that_is_not_there(study: Path, tmp_path: Path, monkeypatch) -> None:
+    def absent(*_args: object, **_options: object) -> None:
+        raise OSError("timed out")
+
+    monkeypatch.setattr(distributed, "Client", absent)
+    with pytest.raises(ConfigError, match="no Dask scheduler answers there"):
+        run_study(study, Options(out=tmp_path / "out", cluster="tcp://127.0.0.1:1"))
+
+
+def test_jobs_and_cluster_contradict_each_other(study: Path, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="--jobs is for runs on this machine"):
+        run_study(study, Options(out=tmp_path / "out", cluster="tcp://x:1", jobs=2))
+
+
+def test_workers_of_another_build_are_refused() -> None:
+    class Other:
+        def run(self, _function: object) -> dict[str, str]:
+            return {"tcp://w:1": "0.0.1+beef"}
+
+    with pytest.raises(ConfigError, match=r"worker tcp://w:1 has Skyweave 0\.0\.1\+beef, but"):
+        cluster._check_versions(Other(), "tcp://x:1", "0.1.0+cafe")
