@@ -98,10 +98,12 @@ def demo(out: Out = Path("results/demo"), jobs: Jobs = None) -> None:
 
 def _mount() -> None:
     """Add the commands of other parts; imported here so that ``--help`` stays quick."""
+    from skyweave.algorithms_cli import algorithms_app
     from skyweave.bench import bench_app
     from skyweave.data.cli import data_app
 
     app.add_typer(data_app, name="data")
+    app.add_typer(algorithms_app, name="algorithms")
     app.add_typer(bench_app, name="bench")
 
 
