@@ -26,6 +26,7 @@ fn path(id: u8, srtt_ms: u64, cwnd: u64, in_flight: u64) -> PathView {
         pacing_rate: Bitrate::from_bytes_per(cwnd * MSS, srtt),
         loss_ratio: 0.0,
         forecast: None,
+        repeat_bytes: 0,
     }
 }
 

@@ -80,7 +80,7 @@ impl Endpoint {
         if !blocked {
             return;
         }
-        self.refresh_views(PathSet::EMPTY);
+        self.refresh_views(now, PathSet::EMPTY);
         let able = self.views.iter().filter(|path| path.usable && path.has_room && !path.backup);
         if let Some(path) = able.min_by_key(|path| path.srtt).map(|path| path.id) {
             self.optimise(now, path);

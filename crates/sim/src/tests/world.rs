@@ -1,8 +1,8 @@
 //! Small words for building runs in tests.
 
 use crate::{
-    BulkConfig, ConnectionConfig, Direction, Outcome, PathConfig, RunConfig, Transport, UpWindow,
-    simulate,
+    BulkConfig, ConnectionConfig, Direction, ForecastKind, Outcome, PathConfig, RunConfig,
+    Transport, UpWindow, simulate,
 };
 use congestion::Algorithm as Congestion;
 use link::{InFlight, LinkConfig, LossConfig, OutageConfig, QueueConfig};
@@ -15,7 +15,15 @@ pub fn path(name: &str, mbps: f64, rtt_ms: f64) -> PathConfig {
     let bdp_bytes = (mbps * rtt_ms * 125.0) as u64;
     link.queue = QueueConfig::DropTail { bytes: Some(bdp_bytes.max(15_000)), packets: None };
     let present = vec![UpWindow { start_s: 0.0, end_s: None }];
-    PathConfig { name: name.into(), down: link.clone(), up: link, backup: false, present }
+    PathConfig {
+        name: name.into(),
+        down: link.clone(),
+        up: link,
+        backup: false,
+        present,
+        forecast: ForecastKind::None,
+        forecast_error_ms: 0.0,
+    }
 }
 
 pub fn with_loss(mut path: PathConfig, ratio: f64) -> PathConfig {
