@@ -1,8 +1,9 @@
 use crate::blest::Blest;
+use crate::ecf::Ecf;
 use crate::minrtt::MinRtt;
 use crate::roundrobin::RoundRobin;
 use crate::upstream::Upstream;
-use crate::{Scheduler, blest, minrtt, roundrobin, upstream};
+use crate::{Scheduler, blest, ecf, minrtt, roundrobin, upstream};
 use parameters::{Info, Named, ParameterError, Values};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -19,6 +20,8 @@ pub enum Algorithm {
     Blest,
     /// The default scheduler of upstream Linux: shortest queue drain time.
     Upstream,
+    /// Earliest completion first (Lim et al., CoNEXT 2017).
+    Ecf,
 }
 
 /// Why a choice of scheduler was refused.
@@ -34,7 +37,8 @@ pub enum ChoiceError {
 
 impl Algorithm {
     /// All of them, in the order of the documentation.
-    pub const ALL: [Self; 4] = [Self::MinRtt, Self::RoundRobin, Self::Blest, Self::Upstream];
+    pub const ALL: [Self; 5] =
+        [Self::MinRtt, Self::RoundRobin, Self::Blest, Self::Upstream, Self::Ecf];
 
     /// How the algorithm describes itself: name, source, parameters.
     pub const fn info(self) -> &'static Info {
@@ -43,6 +47,7 @@ impl Algorithm {
             Self::RoundRobin => &roundrobin::INFO,
             Self::Blest => &blest::INFO,
             Self::Upstream => &upstream::INFO,
+            Self::Ecf => &ecf::INFO,
         }
     }
 
@@ -62,6 +67,7 @@ impl Algorithm {
             Self::RoundRobin => Box::new(RoundRobin::new(values)),
             Self::Blest => Box::<Blest>::default(),
             Self::Upstream => Box::<Upstream>::default(),
+            Self::Ecf => Box::new(Ecf::new(values)),
         }
     }
 }

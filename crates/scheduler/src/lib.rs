@@ -7,6 +7,7 @@
 mod algorithm;
 mod blest;
 mod default_pick;
+mod ecf;
 mod minrtt;
 mod roundrobin;
 mod scheduler;

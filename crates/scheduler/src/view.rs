@@ -61,6 +61,15 @@ pub struct PathView {
     pub repeat_bytes: u64,
 }
 
+impl PathView {
+    /// There is room for a segment in the window, or for up to so many windows in the queue behind
+    /// it ([`crate::Scheduler::queue_limit_windows`]).
+    pub fn accepts(&self, queue_limit_windows: u64) -> bool {
+        let limit = queue_limit_windows.saturating_mul(self.cwnd_packets);
+        self.has_room || self.queued_packets < limit
+    }
+}
+
 /// A connection as a scheduler sees it when one segment waits for a path.
 #[derive(Clone, Copy, Debug)]
 pub struct ConnectionView<'a> {

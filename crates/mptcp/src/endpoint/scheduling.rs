@@ -122,7 +122,7 @@ impl Endpoint {
     fn decide(&mut self, now: Instant, piece: &Piece) -> Order {
         self.refresh_views(now, piece.carried_by);
         let queue_windows = self.scheduler.queue_limit_windows();
-        let able = |path: &&PathView| path.usable && accepts(path, queue_windows);
+        let able = |path: &&PathView| path.usable && path.accepts(queue_windows);
         let able = self.views.iter().filter(able);
         let able = able.fold(PathSet::EMPTY, |set, path| set.with(path.id));
         if able == PathSet::EMPTY {
@@ -267,11 +267,6 @@ impl Endpoint {
             self.views.push(view);
         }
     }
-}
-
-/// There is room in the window, or in the queue behind it for a scheduler that uses that.
-fn accepts(path: &PathView, queue_windows: u64) -> bool {
-    path.has_room || path.queued_packets < queue_windows.saturating_mul(path.cwnd_packets)
 }
 
 /// Established and not thought dead. In v0.96 a subflow that repairs a timeout takes no new data
