@@ -1,9 +1,10 @@
 use crate::blest::Blest;
 use crate::ecf::Ecf;
 use crate::minrtt::MinRtt;
+use crate::redundant::Redundant;
 use crate::roundrobin::RoundRobin;
 use crate::upstream::Upstream;
-use crate::{Scheduler, blest, ecf, minrtt, roundrobin, upstream};
+use crate::{Scheduler, blest, ecf, minrtt, redundant, roundrobin, upstream};
 use parameters::{Info, Named, ParameterError, Values};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -22,6 +23,8 @@ pub enum Algorithm {
     Upstream,
     /// Earliest completion first (Lim et al., CoNEXT 2017).
     Ecf,
+    /// Every path carries the whole stream.
+    Redundant,
 }
 
 /// Why a choice of scheduler was refused.
@@ -37,8 +40,8 @@ pub enum ChoiceError {
 
 impl Algorithm {
     /// All of them, in the order of the documentation.
-    pub const ALL: [Self; 5] =
-        [Self::MinRtt, Self::RoundRobin, Self::Blest, Self::Upstream, Self::Ecf];
+    pub const ALL: [Self; 6] =
+        [Self::MinRtt, Self::RoundRobin, Self::Blest, Self::Upstream, Self::Ecf, Self::Redundant];
 
     /// How the algorithm describes itself: name, source, parameters.
     pub const fn info(self) -> &'static Info {
@@ -48,6 +51,7 @@ impl Algorithm {
             Self::Blest => &blest::INFO,
             Self::Upstream => &upstream::INFO,
             Self::Ecf => &ecf::INFO,
+            Self::Redundant => &redundant::INFO,
         }
     }
 
@@ -68,6 +72,7 @@ impl Algorithm {
             Self::Blest => Box::<Blest>::default(),
             Self::Upstream => Box::<Upstream>::default(),
             Self::Ecf => Box::new(Ecf::new(values)),
+            Self::Redundant => Box::<Redundant>::default(),
         }
     }
 }

@@ -9,6 +9,7 @@ mod blest;
 mod default_pick;
 mod ecf;
 mod minrtt;
+mod redundant;
 mod roundrobin;
 mod scheduler;
 mod upstream;
