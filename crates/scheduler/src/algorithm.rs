@@ -3,8 +3,9 @@ use crate::ecf::Ecf;
 use crate::minrtt::MinRtt;
 use crate::redundant::Redundant;
 use crate::roundrobin::RoundRobin;
+use crate::sttf::Sttf;
 use crate::upstream::Upstream;
-use crate::{Scheduler, blest, ecf, minrtt, redundant, roundrobin, upstream};
+use crate::{Scheduler, blest, ecf, minrtt, redundant, roundrobin, sttf, upstream};
 use parameters::{Info, Named, ParameterError, Values};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -25,6 +26,8 @@ pub enum Algorithm {
     Ecf,
     /// Every path carries the whole stream.
     Redundant,
+    /// Shortest transfer time first (Hurtig et al., ToN 2019).
+    Sttf,
 }
 
 /// Why a choice of scheduler was refused.
@@ -40,8 +43,15 @@ pub enum ChoiceError {
 
 impl Algorithm {
     /// All of them, in the order of the documentation.
-    pub const ALL: [Self; 6] =
-        [Self::MinRtt, Self::RoundRobin, Self::Blest, Self::Upstream, Self::Ecf, Self::Redundant];
+    pub const ALL: [Self; 7] = [
+        Self::MinRtt,
+        Self::RoundRobin,
+        Self::Blest,
+        Self::Upstream,
+        Self::Ecf,
+        Self::Redundant,
+        Self::Sttf,
+    ];
 
     /// How the algorithm describes itself: name, source, parameters.
     pub const fn info(self) -> &'static Info {
@@ -52,6 +62,7 @@ impl Algorithm {
             Self::Upstream => &upstream::INFO,
             Self::Ecf => &ecf::INFO,
             Self::Redundant => &redundant::INFO,
+            Self::Sttf => &sttf::INFO,
         }
     }
 
@@ -73,6 +84,7 @@ impl Algorithm {
             Self::Upstream => Box::<Upstream>::default(),
             Self::Ecf => Box::new(Ecf::new(values)),
             Self::Redundant => Box::<Redundant>::default(),
+            Self::Sttf => Box::new(Sttf::new(values)),
         }
     }
 }

@@ -12,6 +12,7 @@ mod minrtt;
 mod redundant;
 mod roundrobin;
 mod scheduler;
+mod sttf;
 mod upstream;
 mod view;
 
