@@ -1,11 +1,12 @@
 use crate::blest::Blest;
+use crate::daps::Daps;
 use crate::ecf::Ecf;
 use crate::minrtt::MinRtt;
 use crate::redundant::Redundant;
 use crate::roundrobin::RoundRobin;
 use crate::sttf::Sttf;
 use crate::upstream::Upstream;
-use crate::{Scheduler, blest, ecf, minrtt, redundant, roundrobin, sttf, upstream};
+use crate::{Scheduler, blest, daps, ecf, minrtt, redundant, roundrobin, sttf, upstream};
 use parameters::{Info, Named, ParameterError, Values};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -26,6 +27,8 @@ pub enum Algorithm {
     Ecf,
     /// Every path carries the whole stream.
     Redundant,
+    /// Delay-aware plan of deliveries (Kuhn et al., ICC 2014).
+    Daps,
     /// Shortest transfer time first (Hurtig et al., ToN 2019).
     Sttf,
 }
@@ -43,13 +46,14 @@ pub enum ChoiceError {
 
 impl Algorithm {
     /// All of them, in the order of the documentation.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::MinRtt,
         Self::RoundRobin,
         Self::Blest,
         Self::Upstream,
         Self::Ecf,
         Self::Redundant,
+        Self::Daps,
         Self::Sttf,
     ];
 
@@ -62,6 +66,7 @@ impl Algorithm {
             Self::Upstream => &upstream::INFO,
             Self::Ecf => &ecf::INFO,
             Self::Redundant => &redundant::INFO,
+            Self::Daps => &daps::INFO,
             Self::Sttf => &sttf::INFO,
         }
     }
@@ -84,6 +89,7 @@ impl Algorithm {
             Self::Upstream => Box::<Upstream>::default(),
             Self::Ecf => Box::new(Ecf::new(values)),
             Self::Redundant => Box::<Redundant>::default(),
+            Self::Daps => Box::new(Daps::new(values)),
             Self::Sttf => Box::new(Sttf::new(values)),
         }
     }

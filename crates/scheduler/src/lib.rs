@@ -6,6 +6,7 @@
 
 mod algorithm;
 mod blest;
+mod daps;
 mod default_pick;
 mod ecf;
 mod minrtt;
