@@ -4,9 +4,10 @@ use crate::ecf::Ecf;
 use crate::minrtt::MinRtt;
 use crate::redundant::Redundant;
 use crate::roundrobin::RoundRobin;
+use crate::stms::Stms;
 use crate::sttf::Sttf;
 use crate::upstream::Upstream;
-use crate::{Scheduler, blest, daps, ecf, minrtt, redundant, roundrobin, sttf, upstream};
+use crate::{Scheduler, blest, daps, ecf, minrtt, redundant, roundrobin, stms, sttf, upstream};
 use parameters::{Info, Named, ParameterError, Values};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -31,6 +32,8 @@ pub enum Algorithm {
     Daps,
     /// Shortest transfer time first (Hurtig et al., ToN 2019).
     Sttf,
+    /// STMS-like: the slow path runs ahead by a gap.
+    Stms,
 }
 
 /// Why a choice of scheduler was refused.
@@ -46,7 +49,7 @@ pub enum ChoiceError {
 
 impl Algorithm {
     /// All of them, in the order of the documentation.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::MinRtt,
         Self::RoundRobin,
         Self::Blest,
@@ -55,6 +58,7 @@ impl Algorithm {
         Self::Redundant,
         Self::Daps,
         Self::Sttf,
+        Self::Stms,
     ];
 
     /// How the algorithm describes itself: name, source, parameters.
@@ -68,6 +72,7 @@ impl Algorithm {
             Self::Redundant => &redundant::INFO,
             Self::Daps => &daps::INFO,
             Self::Sttf => &sttf::INFO,
+            Self::Stms => &stms::INFO,
         }
     }
 
@@ -91,6 +96,7 @@ impl Algorithm {
             Self::Redundant => Box::<Redundant>::default(),
             Self::Daps => Box::new(Daps::new(values)),
             Self::Sttf => Box::new(Sttf::new(values)),
+            Self::Stms => Box::new(Stms::new(values)),
         }
     }
 }

@@ -13,6 +13,7 @@ mod minrtt;
 mod redundant;
 mod roundrobin;
 mod scheduler;
+mod stms;
 mod sttf;
 mod upstream;
 mod view;
