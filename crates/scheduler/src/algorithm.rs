@@ -2,12 +2,15 @@ use crate::blest::Blest;
 use crate::daps::Daps;
 use crate::ecf::Ecf;
 use crate::minrtt::MinRtt;
+use crate::peekaboo::Peekaboo;
 use crate::redundant::Redundant;
 use crate::roundrobin::RoundRobin;
 use crate::stms::Stms;
 use crate::sttf::Sttf;
 use crate::upstream::Upstream;
-use crate::{Scheduler, blest, daps, ecf, minrtt, redundant, roundrobin, stms, sttf, upstream};
+use crate::{
+    Scheduler, blest, daps, ecf, minrtt, peekaboo, redundant, roundrobin, stms, sttf, upstream,
+};
 use parameters::{Info, Named, ParameterError, Values};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -34,6 +37,8 @@ pub enum Algorithm {
     Sttf,
     /// STMS-like: the slow path runs ahead by a gap.
     Stms,
+    /// Peekaboo-like: a bandit decides whether to wait.
+    Peekaboo,
 }
 
 /// Why a choice of scheduler was refused.
@@ -49,7 +54,7 @@ pub enum ChoiceError {
 
 impl Algorithm {
     /// All of them, in the order of the documentation.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::MinRtt,
         Self::RoundRobin,
         Self::Blest,
@@ -59,6 +64,7 @@ impl Algorithm {
         Self::Daps,
         Self::Sttf,
         Self::Stms,
+        Self::Peekaboo,
     ];
 
     /// How the algorithm describes itself: name, source, parameters.
@@ -73,6 +79,7 @@ impl Algorithm {
             Self::Daps => &daps::INFO,
             Self::Sttf => &sttf::INFO,
             Self::Stms => &stms::INFO,
+            Self::Peekaboo => &peekaboo::INFO,
         }
     }
 
@@ -97,6 +104,7 @@ impl Algorithm {
             Self::Daps => Box::new(Daps::new(values)),
             Self::Sttf => Box::new(Sttf::new(values)),
             Self::Stms => Box::new(Stms::new(values)),
+            Self::Peekaboo => Box::new(Peekaboo::new(values)),
         }
     }
 }
