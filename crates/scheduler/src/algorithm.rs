@@ -1,3 +1,4 @@
+use crate::backup::Backup;
 use crate::blest::Blest;
 use crate::daps::Daps;
 use crate::ecf::Ecf;
@@ -9,7 +10,8 @@ use crate::stms::Stms;
 use crate::sttf::Sttf;
 use crate::upstream::Upstream;
 use crate::{
-    Scheduler, blest, daps, ecf, minrtt, peekaboo, redundant, roundrobin, stms, sttf, upstream,
+    Scheduler, backup, blest, daps, ecf, minrtt, peekaboo, redundant, roundrobin, stms, sttf,
+    upstream,
 };
 use parameters::{Info, Named, ParameterError, Values};
 use serde::{Deserialize, Serialize};
@@ -39,6 +41,8 @@ pub enum Algorithm {
     Stms,
     /// Peekaboo-like: a bandit decides whether to wait.
     Peekaboo,
+    /// Active and standby.
+    Backup,
 }
 
 /// Why a choice of scheduler was refused.
@@ -54,7 +58,7 @@ pub enum ChoiceError {
 
 impl Algorithm {
     /// All of them, in the order of the documentation.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::MinRtt,
         Self::RoundRobin,
         Self::Blest,
@@ -65,6 +69,7 @@ impl Algorithm {
         Self::Sttf,
         Self::Stms,
         Self::Peekaboo,
+        Self::Backup,
     ];
 
     /// How the algorithm describes itself: name, source, parameters.
@@ -80,6 +85,7 @@ impl Algorithm {
             Self::Sttf => &sttf::INFO,
             Self::Stms => &stms::INFO,
             Self::Peekaboo => &peekaboo::INFO,
+            Self::Backup => &backup::INFO,
         }
     }
 
@@ -105,6 +111,7 @@ impl Algorithm {
             Self::Sttf => Box::new(Sttf::new(values)),
             Self::Stms => Box::new(Stms::new(values)),
             Self::Peekaboo => Box::new(Peekaboo::new(values)),
+            Self::Backup => Box::new(Backup),
         }
     }
 }

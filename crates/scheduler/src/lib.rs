@@ -5,6 +5,7 @@
 //! See CONTRIBUTING.md, "Adding a scheduler".
 
 mod algorithm;
+mod backup;
 mod blest;
 mod daps;
 mod default_pick;
