@@ -1,3 +1,4 @@
+use crate::alcs::Alcs;
 use crate::backup::Backup;
 use crate::blest::Blest;
 use crate::daps::Daps;
@@ -10,7 +11,7 @@ use crate::stms::Stms;
 use crate::sttf::Sttf;
 use crate::upstream::Upstream;
 use crate::{
-    Scheduler, backup, blest, daps, ecf, minrtt, peekaboo, redundant, roundrobin, stms, sttf,
+    Scheduler, alcs, backup, blest, daps, ecf, minrtt, peekaboo, redundant, roundrobin, stms, sttf,
     upstream,
 };
 use parameters::{Info, Named, ParameterError, Values};
@@ -41,6 +42,8 @@ pub enum Algorithm {
     Stms,
     /// Peekaboo-like: a bandit decides whether to wait.
     Peekaboo,
+    /// ALCS (arXiv 2503.07973).
+    Alcs,
     /// Active and standby.
     Backup,
 }
@@ -58,7 +61,7 @@ pub enum ChoiceError {
 
 impl Algorithm {
     /// All of them, in the order of the documentation.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::MinRtt,
         Self::RoundRobin,
         Self::Blest,
@@ -69,6 +72,7 @@ impl Algorithm {
         Self::Sttf,
         Self::Stms,
         Self::Peekaboo,
+        Self::Alcs,
         Self::Backup,
     ];
 
@@ -85,6 +89,7 @@ impl Algorithm {
             Self::Sttf => &sttf::INFO,
             Self::Stms => &stms::INFO,
             Self::Peekaboo => &peekaboo::INFO,
+            Self::Alcs => &alcs::INFO,
             Self::Backup => &backup::INFO,
         }
     }
@@ -111,6 +116,7 @@ impl Algorithm {
             Self::Sttf => Box::new(Sttf::new(values)),
             Self::Stms => Box::new(Stms::new(values)),
             Self::Peekaboo => Box::new(Peekaboo::new(values)),
+            Self::Alcs => Box::new(Alcs::new(values)),
             Self::Backup => Box::new(Backup),
         }
     }

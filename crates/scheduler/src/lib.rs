@@ -4,6 +4,7 @@
 //! the view. One file per algorithm; [`Algorithm`] names every implementation and builds it.
 //! See CONTRIBUTING.md, "Adding a scheduler".
 
+mod alcs;
 mod algorithm;
 mod backup;
 mod blest;

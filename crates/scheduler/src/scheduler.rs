@@ -1,4 +1,4 @@
-use crate::ConnectionView;
+use crate::{ConnectionView, PathView};
 use units::{Instant, PathId};
 
 /// A set of at most 64 paths.
@@ -119,6 +119,12 @@ pub trait Scheduler: Send + std::fmt::Debug {
     ///
     /// [`segment_bytes`]: ConnectionView::segment_bytes
     fn repeats(&self) -> bool {
+        false
+    }
+
+    /// Whether it puts nothing on `path` for now although that is usable: the connection's own choice
+    /// of an idle path (receive-buffer optimisation) passes over it too.
+    fn avoids(&self, _now: Instant, _path: &PathView) -> bool {
         false
     }
 

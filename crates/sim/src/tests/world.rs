@@ -39,6 +39,13 @@ pub fn with_gap(mut path: PathConfig, start_s: f64, end_s: f64) -> PathConfig {
     path
 }
 
+/// The sender knows the gaps ahead, so much too late.
+pub fn with_forecast(mut path: PathConfig, error_ms: f64) -> PathConfig {
+    path.forecast = ForecastKind::Outages;
+    path.forecast_error_ms = error_ms;
+    path
+}
+
 pub fn megabytes(count: u64) -> BulkConfig {
     BulkConfig { direction: Direction::Down, bytes: Some(count * 1_000_000), duration_s: None }
 }
