@@ -77,7 +77,8 @@ pub(crate) const INFO: Info = Info {
             name: "margin_rtts",
             unit: "smoothed RTTs",
             kind: number(1.0, 0.0, 100.0),
-            meaning: "How long before its outage a path is left.",
+            meaning: "How long before its outage a path is left; one is too short while slow start \
+                      fills a queue.",
             source: "arXiv 2503.07973, V-B: one RTT",
         },
     ],

@@ -181,3 +181,23 @@ fn sttf_trades_throughput_for_order() {
     assert!(sttf.goodput_mbps > 0.8 * minrtt.goodput_mbps, "{}", sttf.goodput_mbps);
     assert!(4 * sttf.reorder_buffer_max_bytes < minrtt.reorder_buffer_max_bytes);
 }
+
+/// One smoothed RTT is the paper's margin, and too little while slow start fills a queue: what was
+/// sent last needs longer than the smoothed RTT says.
+#[test]
+fn the_margin_of_one_rtt_is_too_small_in_slow_start() {
+    let lost = |margin_rtts: f64| {
+        let mut paths = with_handovers(0.0);
+        let sat = &mut paths[0];
+        for link in [&mut sat.down, &mut sat.up] {
+            link.outages.clear();
+        }
+        let sat = with_gap(paths[0].clone(), 0.7, 1.7);
+        paths[0] = with_forecast(sat, 0.0);
+        let json = format!(r#"{{"name": "alcs", "k": "one", "margin_rtts": {margin_rtts}}}"#);
+        let outcome = transfer(paths, named(&json));
+        outcome.totals.links["sat.down"].dropped_outage
+    };
+    assert!(lost(1.0) > 50, "{}", lost(1.0));
+    assert_eq!(lost(3.0), 0);
+}
