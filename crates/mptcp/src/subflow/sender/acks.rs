@@ -11,6 +11,8 @@ impl SubflowSender {
         let mut effects = Effects::default();
         let prior_in_flight_bytes = self.board.in_flight_bytes();
         let (ack, sacks, echo) = (segment.ack, segment.sacks.iter(), segment.echo);
+        let newest = ack.checked_sub(1).and_then(|seq| self.board.get(seq)).map(|p| p.data);
+        effects.delivered = newest.map(|piece| (piece.dsn + piece.bytes, segment.data_ack));
         let outcome = self.board.on_ack(now, ack, sacks, echo, &mut self.rtt);
         effects.acked_bytes = outcome.delivered_bytes;
         if segment.duplicate {
