@@ -1,8 +1,9 @@
 use crate::bbr::Bbr;
+use crate::bbr23::Bbr23;
 use crate::cubic::Cubic;
 use crate::group::Group;
 use crate::newreno::NewReno;
-use crate::{Controller, bbr, cubic, newreno};
+use crate::{Controller, bbr, bbr23, cubic, newreno};
 use parameters::{Info, Named, ParameterError, Values};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -40,6 +41,10 @@ pub enum Algorithm {
     Cubic,
     /// BBR version 1: Linux `tcp_bbr.c`.
     Bbr,
+    /// BBR version 2: google/bbr `tcp_bbr2.c`, v2alpha.
+    Bbr2,
+    /// BBR version 3: google/bbr `tcp_bbr.c`, draft-ietf-ccwg-bbr.
+    Bbr3,
 }
 
 /// Why a choice of congestion control was refused.
@@ -55,7 +60,7 @@ pub enum ChoiceError {
 
 impl Algorithm {
     /// All of them, in the order in which they are listed to the user.
-    pub const ALL: [Self; 3] = [Self::NewReno, Self::Cubic, Self::Bbr];
+    pub const ALL: [Self; 5] = [Self::NewReno, Self::Cubic, Self::Bbr, Self::Bbr2, Self::Bbr3];
 
     /// How the algorithm describes itself: name, source, parameters.
     pub const fn info(self) -> &'static Info {
@@ -63,6 +68,8 @@ impl Algorithm {
             Self::NewReno => &newreno::INFO,
             Self::Cubic => &cubic::INFO,
             Self::Bbr => &bbr::INFO,
+            Self::Bbr2 => &bbr23::V2,
+            Self::Bbr3 => &bbr23::V3,
         }
     }
 
@@ -84,6 +91,8 @@ impl Algorithm {
             Self::NewReno => Box::new(NewReno::new(config)),
             Self::Cubic => Box::new(Cubic::new(config, values)),
             Self::Bbr => Box::new(Bbr::new(config)),
+            Self::Bbr2 => Box::new(Bbr23::v2(config, values)),
+            Self::Bbr3 => Box::new(Bbr23::v3(config, values)),
         }
     }
 }

@@ -10,6 +10,7 @@
 
 mod algorithm;
 mod bbr;
+mod bbr23;
 mod controller;
 mod cubic;
 mod group;

@@ -123,7 +123,8 @@ impl Sender {
         let loss = LossSample {
             lost_bytes: packets * MSS,
             in_flight_bytes: self.in_flight_packets * MSS,
-            tx_in_flight_bytes: self.in_flight_packets * MSS,
+            tx_in_flight_bytes: (self.in_flight_packets + packets) * MSS,
+            lost_since_sent_bytes: packets * MSS,
             delivered_bytes: self.delivered_packets * MSS,
             new_episode,
         };

@@ -230,7 +230,7 @@ impl Model {
     /// Three later packets were acknowledged: lost (RFC 6675). Tells the controller.
     fn mark_lost(&mut self, newest_acked: u64) -> u64 {
         let mut lost = 0;
-        let mut tx_in_flight = 0;
+        let (mut tx_in_flight, mut lost_before) = (0, 0);
         while let Some(packet) = self.outstanding.front() {
             if !packet.acked {
                 if self.first_number + 3 > newest_acked {
@@ -238,6 +238,7 @@ impl Model {
                 }
                 lost += self.mss;
                 tx_in_flight = packet.tx_in_flight_bytes;
+                lost_before = packet.lost_bytes;
             }
             self.outstanding.pop_front();
             self.first_number += 1;
@@ -258,6 +259,7 @@ impl Model {
             lost_bytes: lost,
             in_flight_bytes: self.in_flight_bytes,
             tx_in_flight_bytes: tx_in_flight,
+            lost_since_sent_bytes: self.lost_bytes - lost_before,
             delivered_bytes: self.delivered_bytes,
             new_episode,
         };
