@@ -107,6 +107,12 @@ impl Model {
         self.controller.window_bytes() / self.mss
     }
 
+    /// The path changes. Packets that wait keep the times they were given, and none overtakes.
+    pub(crate) fn change(&mut self, rate: Bitrate, rtt: Duration) {
+        self.path.rate = rate;
+        self.path.rtt = rtt;
+    }
+
     /// Packets that wait at the bottleneck.
     pub(crate) fn queued_packets(&self) -> u64 {
         self.path.rate.bytes_in(self.link_free_at - self.now) / self.mss
@@ -176,7 +182,8 @@ impl Model {
         }
         let service = self.path.rate.time_for(self.mss).expect("the path carries something");
         self.link_free_at = self.link_free_at.max(self.now) + service;
-        self.acks.push_back((self.link_free_at + self.path.rtt, number));
+        let last = self.acks.back().map_or(Instant::ZERO, |(at, _)| *at);
+        self.acks.push_back(((self.link_free_at + self.path.rtt).max(last), number));
     }
 
     fn loses(&mut self, number: u64) -> bool {
