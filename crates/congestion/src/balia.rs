@@ -23,7 +23,7 @@ pub(crate) const INFO: Info = Info {
     }],
 };
 
-/// A decrease takes no more than this many halves (draft-walid §3.2: min(a, 1.5)).
+/// A decrease takes no more than this many halves (draft-walid; `algorithms.md` §4.10).
 const MAX_HALVES: f64 = 1.5;
 
 #[derive(Debug)]
@@ -37,13 +37,13 @@ impl Balia {
     }
 }
 
-/// a_r: how many times faster the fastest path is (draft-walid §3.1).
+/// a_r: how many times faster the fastest path is (draft-walid).
 pub(crate) fn ratio(own: &Sibling, paths: Paths<'_>) -> f64 {
     paths.max(Sibling::rate) / own.rate()
 }
 
 /// Acknowledged packets for one more in the window: the inverse of
-/// x/(rtt (sum x)^2) (1+a)/2 (4+a)/5 of draft-walid §3.1, in the form of mptcp_balia.c.
+/// x/(rtt (sum x)^2) (1+a)/2 (4+a)/5 of draft-walid, in the form of mptcp_balia.c.
 pub(crate) fn packets_per_increment(own: &Sibling, paths: Paths<'_>) -> f64 {
     let (rate, max) = (own.rate(), paths.max(Sibling::rate));
     let sum = paths.sum(Sibling::rate);
@@ -59,6 +59,6 @@ impl Law for Balia {
     fn surviving(&self, own: &Sibling, paths: Paths<'_>) -> f64 {
         let ratio = ratio(own, paths);
         let halves = if self.kernel_exact { ratio.floor() } else { ratio };
-        1.0 - 0.5 * halves.min(MAX_HALVES) // draft-walid §3.2
+        1.0 - 0.5 * halves.min(MAX_HALVES) // draft-walid: w/2 min(a, 1.5) less
     }
 }

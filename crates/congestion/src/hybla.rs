@@ -43,7 +43,7 @@ const BETA: f64 = 0.5;
 const CLAMP: f64 = 65_535.0;
 /// 2^(k/8) in 128ths (tcp_hybla.c `hybla_fraction`).
 const POWERS_128THS: [u32; 8] = [128, 139, 152, 165, 181, 197, 215, 234];
-/// No exponent beyond (tcp_hybla.c `hybla_cong_avoid`, since Linux 4.20).
+/// No exponent beyond (tcp_hybla.c `hybla_cong_avoid` in newer kernels).
 const MAX_EXPONENT: u32 = 16;
 
 /// How many times longer than the reference the path is; in eighths, rounded down.

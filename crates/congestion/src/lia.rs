@@ -18,7 +18,7 @@ pub(crate) const INFO: Info = Info {
 #[derive(Debug)]
 pub(crate) struct Lia;
 
-/// RFC 6356 §4.1: alpha, for windows in packets.
+/// alpha, for windows in packets (RFC 6356 §3 eq. 2).
 pub(crate) fn alpha(paths: Paths<'_>) -> f64 {
     let total = paths.sum(|path| path.window_packets);
     let best = paths.max(|path| path.rate() / path.srtt.as_secs_f64()); // w / rtt^2

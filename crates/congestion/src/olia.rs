@@ -25,13 +25,14 @@ pub(crate) struct Olia {
     since_loss_bytes: u64,
 }
 
-/// l/rtt^2, the quality of a path (draft-khalili §2.1: l_r is the larger of l1 and l2).
+/// l/rtt^2, the quality of a path; l is the larger of l1 and l2 (draft-khalili;
+/// `algorithms.md` §4.9).
 fn quality(path: &Sibling) -> f64 {
     let rtt = path.srtt.as_secs_f64();
     path.shared / (rtt * rtt)
 }
 
-/// How much faster or slower than its share `own` grows (draft-khalili §2.2: alpha_r).
+/// How much faster or slower than its share `own` grows (draft-khalili: alpha_r).
 pub(crate) fn alpha(own: &Sibling, paths: Paths<'_>) -> f64 {
     let best = paths.max(quality);
     let largest = paths.max(|path| path.window_packets);
@@ -55,7 +56,7 @@ impl Law for Olia {
     fn increase(&self, own: &Sibling, paths: Paths<'_>) -> f64 {
         let rate = paths.sum(Sibling::rate);
         let coupled = own.rate() / own.srtt.as_secs_f64() / (rate * rate);
-        coupled + alpha(own, paths) / own.window_packets // draft-khalili §2.2
+        coupled + alpha(own, paths) / own.window_packets // draft-khalili; algorithms.md §4.9
     }
 
     fn shared(&self) -> f64 {

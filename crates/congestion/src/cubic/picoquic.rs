@@ -25,7 +25,8 @@ const C: f64 = 0.4; // cubic.c picoquic_cubic_reset
 const SAMPLE_INTERVAL: Duration = Duration::from_millis(1);
 /// Above this RTT, slow start overshoots (cc_common.h `PICOQUIC_TARGET_RENO_RTT`).
 const RENO_RTT: Duration = Duration::from_millis(100);
-/// cc_common.h `PICOQUIC_TARGET_SATELLITE_RTT`.
+/// cc_common.h `PICOQUIC_TARGET_SATELLITE_RTT`. The header was not at hand: both values are known,
+/// not read.
 const SATELLITE_RTT: Duration = Duration::from_millis(610);
 const MIN_WINDOW: f64 = MIN_WINDOW_PACKETS as f64;
 

@@ -75,6 +75,8 @@ const SCENARIOS: [Scenario; 6] = [
 
 /// What is used of the path after the first second, and a line per `every` rounds: window, flight
 /// and queue in packets, pacing in Mbit/s, losses so far, phase.
+///
+/// What waits when the path slows down still leaves at the old rate, hence more than 100 %.
 fn table(algorithm: Algorithm, scenario: &Scenario) -> String {
     let first = scenario.stages[0];
     let path = Path {

@@ -1,5 +1,5 @@
 //! Drives the controllers of one connection through any events, and checks the rules that each must
-//! keep. Used by the property test here, and by the fuzzer in `crates/congestion/fuzz`.
+//! keep: for each path of the connection, with others that open and close beside it. Used by the property test here, and by the fuzzer in `crates/congestion/fuzz`.
 
 use congestion::{AckSample, Algorithm, Choice, Config, Controller, Group, LossSample, RateSample};
 use units::{Bitrate, Duration, Instant};
@@ -232,17 +232,25 @@ impl Connection {
         let forbidden = sender.forbids_growth(operation);
         sender.apply(self.now, operation);
         let limit = if forbidden { before } else { u64::MAX };
-        check(&*sender.controller, limit)
+        check(&*sender.controller, limit, least_ssthresh(self.algorithm))
             .map_err(|rule| format!("{}: {rule} after {operation:?}", self.algorithm))
     }
 }
 
+/// RFC 5681 §3.1 eq. 4; with more than one path, RFC 6356 §3.
+fn least_ssthresh(algorithm: Algorithm) -> u64 {
+    match algorithm {
+        Algorithm::Lia | Algorithm::Olia | Algorithm::Balia => MSS,
+        _ => 2 * MSS,
+    }
+}
+
 /// The rules. `limit`: a window that the sender reduces may not be larger.
-fn check(controller: &dyn Controller, limit: u64) -> Result<(), String> {
+fn check(controller: &dyn Controller, limit: u64, least_ssthresh: u64) -> Result<(), String> {
     let window = controller.window_bytes();
     let ensure = |holds: bool, rule: &str| holds.then_some(()).ok_or_else(|| rule.to_owned());
     ensure(window >= MSS, "a window below one packet")?;
-    ensure(controller.ssthresh_bytes() >= MSS, "a threshold below one packet")?; // RFC 6356 §3
+    ensure(controller.ssthresh_bytes() >= least_ssthresh, "too small a threshold")?;
     ensure(controller.send_quantum_bytes() >= MSS, "a burst below one packet")?;
     ensure(!controller.phase().name().is_empty(), "a phase without a name")?;
     if let Some(rate) = controller.pacing_rate() {
