@@ -95,6 +95,7 @@ impl SubflowSender {
                 lost_bytes: lost.bytes,
                 in_flight_bytes: self.board.in_flight_bytes(),
                 tx_in_flight_bytes: lost.tx_in_flight_bytes,
+                lost_since_sent_bytes: lost.lost_since_sent_bytes,
                 delivered_bytes: self.board.delivered_bytes(),
                 new_episode,
             },
@@ -134,6 +135,7 @@ impl SubflowSender {
                     packets: 1,
                     bytes: self.mss_bytes,
                     tx_in_flight_bytes: self.board.in_flight_bytes() + self.mss_bytes,
+                    lost_since_sent_bytes: self.mss_bytes,
                 };
                 self.report_loss(now, &lost, true);
                 self.recovery_end = self.board.una();
