@@ -20,9 +20,12 @@ fn bbr_fills_a_steady_link_to_nine_tenths() {
     assert!((0.9..=1.0).contains(&share), "{share}");
 }
 
+/// All but wVegas: on a path without noise its queue drain (tcp_wvegas.c) halves the window long
+/// before there is a queue to speak of, see its doc comment.
 #[test]
 fn every_control_fills_a_steady_link_once_it_is_under_way() {
-    for congestion in Congestion::ALL {
+    let filling = |congestion: &Congestion| *congestion != Congestion::WVegas;
+    for congestion in Congestion::ALL.into_iter().filter(filling) {
         let outcome = run(
             vec![path("a", 50.0, 60.0)],
             vec![connection(Mode::Tcp, congestion, seconds(40.0))],
