@@ -194,7 +194,7 @@ def _between(criterion: Between, found: list[Variant]) -> Finding:
     compared: dict[str, Estimate] = {}
     several = _open_settings(found, criterion.by)
     for key, group in grouped(criterion, found, criterion.by).items():
-        where = _where(found, criterion.by, key, several)
+        where = _where(found, criterion, key, several)
         for other in criterion.second:
             if criterion.first in group and other in group:
                 pair = [group[criterion.first], group[other]]
@@ -236,11 +236,13 @@ def _open_settings(found: Sequence[Variant], by: str) -> list[str]:
     return [key for key in keys if len({str(v.settings[key]) for v in found}) > 1]
 
 
-def _where(found: Sequence[Variant], by: str, key: tuple[str, ...], several: list[str]) -> str:
+def _where(
+    found: Sequence[Variant], criterion: Between, key: tuple[str, ...], several: list[str]
+) -> str:
     """Return in words which path set and settings a group has, as far as they vary."""
     cell, *others = key
-    one = next(v for v in found if v.others(by) == tuple(others))
-    cells = {c for v in found for c in cells_or_default(v.panel, ())}
+    one = next(v for v in found if v.others(criterion.by) == tuple(others))
+    cells = {c for v in found for c in cells_or_default(v.panel, criterion.cells)}
     parts = [cell] if len(cells) > 1 else []
     parts += [f"{name} {one.settings[name]}" for name in several]
     return f" ({', '.join(parts)})" if parts else ""

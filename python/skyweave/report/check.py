@@ -22,7 +22,9 @@ from skyweave.report.spec import (
     Selection,
     Setting,
     Spread,
+    Trend,
 )
+from skyweave.report.variants import number_of, parameters
 from skyweave.study.plan import Plan
 
 
@@ -75,11 +77,16 @@ def _check_figure(figure: FigureSpec, labels: list[Labels]) -> None:
         _check_cells(what, figure.cells, runs)
         if figure.reference is not None:
             _known(what, "congestion", figure.reference, {r["congestion"] for r in runs})
+            for parameter in (figure.x, figure.y):
+                _check_number(what, str(parameter), runs)
 
 
 def _check_values(what: str, criterion: Across, runs: list[Labels]) -> None:
     """Check the settings that a criterion compares, and their values."""
+    if isinstance(criterion, Trend):
+        _check_number(what, criterion.along, runs)
     if isinstance(criterion, BestUnder):
+        _check_number(what, criterion.parameter, runs)
         _known(what, "congestion", criterion.reference, {r["congestion"] for r in runs})
         return
     keys = [k for k in ("by", "than") if isinstance(criterion, FirstInShare | Spread | Between)]
@@ -96,6 +103,16 @@ def _check_values(what: str, criterion: Across, runs: list[Labels]) -> None:
     if isinstance(criterion, FirstInShare | Between):
         for value in values:
             _known(what, criterion.by, str(value), {str(r[criterion.by]) for r in runs})
+
+
+def _check_number(what: str, key: str, runs: list[Labels]) -> None:
+    """Refuse something along which nothing varies as a number."""
+    found = [number_of(settings, key) for settings in settings_of(runs)]
+    if all(number is None for number in found):
+        known = {k for item in runs for k in parameters(str(item["congestion"]))} - {"name"}
+        raise ConfigError(
+            f"{what}: it has no number '{key}' to vary: {suggest(key, [*known, *SETTINGS])}"
+        )
 
 
 def _known(what: str, kind: str, name: str, known: Iterable[str]) -> None:

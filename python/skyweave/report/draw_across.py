@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import FuncFormatter, PercentFormatter
@@ -49,7 +50,7 @@ def words_of(key: str) -> str:
 
 def shown(key: str, value: float) -> str:
     """Return a value of a setting as an axis says it."""
-    return f"{100 * value if key in _PERCENT else value:.4g}"
+    return f"{round(100 * value if key in _PERCENT else value, 2):g}"
 
 
 def heatmap(canvas: Canvas) -> Figure:
@@ -198,7 +199,7 @@ def distribution(canvas: Canvas) -> Figure:
     """Cumulative distributions, a line for each value of ``by``; other selections beside it."""
     spec = canvas.spec
     quantity = spec.quantity or "goodput"
-    figure = Figure(figsize=(WIDTH_IN, 3.7), layout="constrained")
+    figure = Figure(figsize=(WIDTH_IN, 3.7), layout=ConstrainedLayoutEngine(wspace=0.06))
     row = figure.subplots(1, len(canvas.facets), sharey=True, sharex=True, squeeze=False)[0]
     values = list(
         dict.fromkeys(str(v.settings[spec.by or ""]) for _, vs in canvas.facets for v in vs)
@@ -210,14 +211,46 @@ def distribution(canvas: Canvas) -> Figure:
             for cell in cells_or_default(variant.panel, spec.cells)[:1]:
                 _cumulated(axes, variant.panel.pooled(quantity, cell), colours[name])
         axes.set_title(title if len(canvas.facets) > 1 else "")
-        axes.set_xlabel(QUANTITIES[quantity])
+        axes.set_xlabel(_quantity_words(quantity, values))
         axes.grid(visible=True, axis="both")
         _quantity_axis(axes, quantity, spec.x_max)
     row[0].set_ylabel("samples with at most that (%)")
     row[0].set_ylim(0, 100)
-    handles = [Line2D([], [], linewidth=2, color=colours[n], label=n) for n in values]
-    figure.legend(handles=handles, loc="outside lower left", ncols=min(len(values), 4))
+    title, names = short_names(values)
+    handles = [
+        Line2D([], [], linewidth=2, color=colours[value], label=name)
+        for value, name in zip(values, names, strict=True)
+    ]
+    columns = 4 if max(map(len, names)) <= 20 else 3
+    figure.legend(
+        handles=handles, loc="outside lower left", ncols=columns, title=title or None,
+        alignment="left", title_fontsize=8.5,
+    )  # fmt: skip
     return figure
+
+
+def short_names(values: Sequence[str]) -> tuple[str, list[str]]:
+    """Return what labels have in common before their parameters, and what is left of each.
+
+    >>> short_names(["8 cubic + 8 bbr2(a=1)", "8 cubic + 8 bbr2(a=2)"])
+    ('8 cubic + 8 bbr2', ['a=1', 'a=2'])
+    >>> short_names(["bbr", "cubic"])
+    ('', ['bbr', 'cubic'])
+    """
+    stem, bracket, _ = values[0].rpartition("(")
+    alike = all(value.startswith(f"{stem}(") for value in values)
+    if len(values) < 2 or not bracket or not alike:
+        return "", list(values)
+    return stem, [value[len(stem) + 1 :].removesuffix(")") for value in values]
+
+
+def _quantity_words(quantity: str, values: Sequence[str]) -> str:
+    """Return a quantity as an axis says it; groups of flows by their names."""
+    groups = {tuple(part.split("(")[0] for part in value.split(" + ")) for value in values}
+    if quantity == "flow_ratio" and len(groups) == 1:
+        first, *_, last = groups.pop()
+        return f"aggregate goodput, {first} ÷ {last}"
+    return QUANTITIES[quantity]
 
 
 def _cumulated(axes: Axes, samples: np.ndarray, colour: str) -> None:
@@ -232,6 +265,8 @@ def _quantity_axis(axes: Axes, quantity: str, x_max: float | None) -> None:
         axes.xaxis.set_major_formatter(PercentFormatter(1.0, symbol=""))
     if quantity == "flow_ratio":
         axes.set_xscale("log")
+        axes.minorticks_off()
+        axes.set_xticks([0.1, 0.2, 0.5, 1, 2, 5, 10])
         axes.axvline(1, color=LIGHT["soft"], linewidth=0.9, linestyle="--", zorder=1)
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         axes.set_xlim(1 / (x_max or 20), x_max or 20)

@@ -97,7 +97,7 @@ def _facet_title(chosen: Selection, namer: Namer) -> str:
     for key, value in chosen.where.items():
         if key == "loss":
             parts.append(f"random loss {100 * float(value):g} %")
-        else:
+        elif key not in ("flows", "congestion"):
             parts.append(f"{key.replace('_', ' ')} {value}")
     return ", ".join(parts)
 

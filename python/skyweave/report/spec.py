@@ -73,9 +73,10 @@ class FigureSpec(Selection):
         for key, kinds in _KEYS.items():
             given = getattr(self, key) not in (None, ())
             if given and self.kind not in kinds:
-                theirs = " and ".join(f"'{kind}'" for kind in kinds)
-                verb = "take" if len(kinds) > 1 else "takes"
-                raise complaint(key, f"only kind {theirs} {verb} {key}; remove it")
+                theirs = ", ".join(f"'{kind}'" for kind in kinds)
+                raise complaint(
+                    key, f"{key} belongs to kind {theirs}, not to '{self.kind}'; remove it"
+                )
         for key in _NEEDED.get(self.kind, ()):
             if getattr(self, key) is None:
                 raise complaint("kind", f"kind '{self.kind}' needs {key}; {_MEANING[key]}")

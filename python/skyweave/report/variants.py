@@ -30,10 +30,7 @@ class Variant:
 
     def number(self, key: str) -> float | None:
         """Return a setting, or a parameter of the congestion control, if it is a number."""
-        value = self.settings.get(key)
-        if value is None:
-            value = parameters(str(self.settings["congestion"])).get(key)
-        return float(value) if isinstance(value, int | float) else None
+        return number_of(self.settings, key)
 
     def others(self, *keys: str) -> tuple[str, ...]:
         """Return all settings but ``keys``: what two variants share that differ only in those.
@@ -69,6 +66,14 @@ def variants(
 def _selection(chosen: Selection, settings: Labels) -> Selection:
     where = {key: value for key, value in settings.items() if value is not None}
     return Selection(drives=chosen.drives, direction=chosen.direction, where=where)
+
+
+def number_of(settings: Labels, key: str) -> float | None:
+    """Return a setting, or a parameter of the congestion control, if it is a number."""
+    value = settings.get(key)
+    if value is None:
+        value = parameters(str(settings["congestion"])).get(key)
+    return float(value) if isinstance(value, int | float) else None
 
 
 def parameters(label: str) -> dict[str, float | str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -15,10 +15,16 @@ Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
 class Steps(StudyModel):
-    """A quantity that is constant from each time to the next; the first time is 0."""
+    """A quantity that is constant from each time to the next; a lone number never changes."""
 
     times_s: tuple[Amount, ...] = Field(min_length=1)
     values: tuple[Amount, ...]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _lone(cls, value: Any) -> Any:
+        lone = isinstance(value, int | float) and not isinstance(value, bool)
+        return {"times_s": [0], "values": [value]} if lone else value
 
     @model_validator(mode="after")
     def _rising(self) -> Self:
@@ -32,15 +38,14 @@ class Steps(StudyModel):
 class DescribedPath(StudyModel):
     """One path: rates in Mbit/s, round-trip time in ms, share of packets lost (0 to 1)."""
 
-    downlink_mbps: Amount | Steps
-    uplink_mbps: Amount | Steps
-    rtt_ms: Amount | Steps
-    loss: Amount | Steps = 0.0
+    downlink_mbps: Steps
+    uplink_mbps: Steps
+    rtt_ms: Steps
+    loss: Steps = Steps(times_s=(0.0,), values=(0.0,))
 
     @model_validator(mode="after")
     def _loss_is_a_share(self) -> Self:
-        shares = self.loss.values if isinstance(self.loss, Steps) else (self.loss,)
-        if max(shares) > 1:
+        if max(self.loss.values) > 1:
             raise complaint("loss", "loss is a share of packets, 0 to 1")
         return self
 
@@ -63,11 +68,9 @@ def described(source: str, links: dict[str, DescribedPath], seed: int, duration_
     )
 
 
-def _series(amount: float | Steps, duration_s: float) -> Series:
+def _series(amount: Steps, duration_s: float) -> Series:
     """Return a series that covers the drive: a sample each second and at each step."""
     seconds = np.arange(math.ceil(duration_s), dtype=float)
-    if not isinstance(amount, Steps):
-        return Series(seconds, np.full(len(seconds), float(amount)))
     steps, values = np.array(amount.times_s), np.array(amount.values)
     times = np.union1d(seconds, steps[steps < duration_s])
     return Series(times, values[np.searchsorted(steps, times, side="right") - 1])
