@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from skyweave.config import Run
 from skyweave.errors import ConfigError, ResultsError, SkyweaveError
 from skyweave.record import Record
 from skyweave.report.render import render_report
+from skyweave.study import runner
 from skyweave.study.runner import Interrupted
 from skyweave.study.session import run_study
 from skyweave.study.store import Store
@@ -136,17 +138,27 @@ def test_failed_run_keeps_the_others_and_says_which(study: Path, tmp_path: Path)
 
 
 @pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="needs signals to a thread")
-def test_ctrl_c_keeps_finished_runs(study: Path, tmp_path: Path) -> None:
+def test_ctrl_c_keeps_finished_runs(
+    study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     out, main_thread = tmp_path / "out", threading.main_thread().ident
     assert main_thread is not None
+    calls, stopping, stop = iter(range(100)), threading.Event(), runner._stop
 
-    calls = iter(range(100))
+    def announced(pool: ThreadPoolExecutor) -> None:
+        stopping.set()
+        stop(pool)
 
     def interrupting(run: Run) -> Record:
-        if next(calls) == 2:
+        """Two runs pass; the third presses Ctrl-C, and from then on none ends before it is felt."""
+        call = next(calls)
+        if call == 2:
             signal.pthread_kill(main_thread, signal.SIGINT)
+        if call >= 2:
+            assert stopping.wait(60)
         return fluid(run)
 
+    monkeypatch.setattr(runner, "_stop", announced)
     with pytest.raises(Interrupted, match="give the same command again to continue"):
         run_study(study, options(out, engine=interrupting))
     kept = list((out / "records").iterdir())
