@@ -12,6 +12,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from skyweave import _skyweave
 from skyweave.config import (
     Bernoulli,
     Bulk,
@@ -29,6 +30,7 @@ bench_app = typer.Typer(help="Measure how fast Skyweave is on this machine.", no
 
 AMPLE_BYTES = 450_000_000
 REPETITIONS = 7
+COST_ROUNDS, COST_CALLS = 7, 200_000
 
 _MEANING = {
     "link_packets_per_s": "segments and ACKs that leave a link, per second of one core",
@@ -40,7 +42,7 @@ _MEANING = {
 
 @bench_app.callback()
 def _bench() -> None:
-    """Take nothing; keeps ``sim`` a command of its own."""
+    """Take nothing: each benchmark is a command of its own."""
 
 
 @bench_app.command()
@@ -58,6 +60,24 @@ def sim(
     for name, value in figures.items():
         table.add_row(name, f"{value:,.3f}" if value < 100 else f"{value:,.0f}", _MEANING[name])
     Console().print(table)
+
+
+@bench_app.command("algorithms")
+def bench_algorithms(
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Measure what one decision of a scheduler and one ACK of a congestion control cost."""
+    costs = json.loads(_skyweave.measure_algorithms(COST_ROUNDS, COST_CALLS))
+    if as_json:
+        print(json.dumps({f"{kind}_ns": found for kind, found in costs.items()}))
+        return
+    decisions = Table("scheduler", "2 paths", "8 paths", title="ns per decision", box=None)
+    for name, cost in costs["scheduler"].items():
+        decisions.add_row(name, f"{cost['2']:.0f}", f"{cost['8']:.0f}")
+    acks = Table("congestion control", "ns", title="ns per acknowledgement", box=None)
+    for name, cost in costs["congestion"].items():
+        acks.add_row(name, f"{cost:.0f}")
+    Console().print(decisions, acks, sep="\n")
 
 
 def measure_sim() -> dict[str, float]:

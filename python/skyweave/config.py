@@ -163,6 +163,8 @@ class Path(Model):
     up: Link
     backup: bool = False
     present: tuple[UpWindow, ...] = (UpWindow(start_s=0.0),)
+    forecast: Literal["none", "outages"] = "none"
+    forecast_error_ms: Annotated[float, Field(allow_inf_nan=False)] = 0.0
 
 
 class Bulk(Model):

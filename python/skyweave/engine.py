@@ -13,6 +13,7 @@ use all cores.
                       "meta_timeouts": 0, "window_stalls": 0, "penalisations": 0, "waits": 0,
                       "paths": {"SL": {"sent_packets": 1, "lost_packets": 0,
                                        "retransmitted_packets": 0, "reinjected_packets": 0,
+                                       "redundant_packets": 0,
                                        "timeouts": 0, "spurious_timeouts": 0,
                                        "sent_bytes": 1, "unique_bytes": 1, "min_rtt_ms": 1.0}}}],
      "links": {"SL.down": {"in_packets": 1, "delivered_packets": 1, "delivered_bytes": 1,

@@ -1,8 +1,17 @@
+use crate::balia::Balia;
 use crate::bbr::Bbr;
+use crate::bbr23::Bbr23;
+use crate::coupled::Coupled;
 use crate::cubic::Cubic;
+use crate::cubic::picoquic::PicoquicCubic;
+use crate::fast::Fast;
 use crate::group::Group;
+use crate::hybla::Hybla;
+use crate::lia::Lia;
 use crate::newreno::NewReno;
-use crate::{Controller, bbr, cubic, newreno};
+use crate::olia::Olia;
+use crate::wvegas::WVegas;
+use crate::{Controller, balia, bbr, bbr23, cubic, fast, hybla, lia, newreno, olia, wvegas};
 use parameters::{Info, Named, ParameterError, Values};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -40,6 +49,24 @@ pub enum Algorithm {
     Cubic,
     /// BBR version 1: Linux `tcp_bbr.c`.
     Bbr,
+    /// BBR version 2: google/bbr `tcp_bbr2.c`, v2alpha.
+    Bbr2,
+    /// BBR version 3: google/bbr `tcp_bbr.c`, draft-ietf-ccwg-bbr.
+    Bbr3,
+    /// CUBIC as picoquic has it.
+    CubicPicoquic,
+    /// FAST as picoquic has it; not FAST TCP.
+    Fast,
+    /// TCP Hybla: Linux `tcp_hybla.c`.
+    Hybla,
+    /// LIA: RFC 6356; coupled.
+    Lia,
+    /// OLIA: draft-khalili-mptcp-congestion-control; coupled.
+    Olia,
+    /// BALIA: draft-walid-mptcp-congestion-control; coupled.
+    Balia,
+    /// wVegas: draft-xu-mptcp-congestion-control; coupled.
+    WVegas,
 }
 
 /// Why a choice of congestion control was refused.
@@ -55,7 +82,20 @@ pub enum ChoiceError {
 
 impl Algorithm {
     /// All of them, in the order in which they are listed to the user.
-    pub const ALL: [Self; 3] = [Self::NewReno, Self::Cubic, Self::Bbr];
+    pub const ALL: [Self; 12] = [
+        Self::NewReno,
+        Self::Cubic,
+        Self::Bbr,
+        Self::Bbr2,
+        Self::Bbr3,
+        Self::CubicPicoquic,
+        Self::Fast,
+        Self::Hybla,
+        Self::Lia,
+        Self::Olia,
+        Self::Balia,
+        Self::WVegas,
+    ];
 
     /// How the algorithm describes itself: name, source, parameters.
     pub const fn info(self) -> &'static Info {
@@ -63,6 +103,15 @@ impl Algorithm {
             Self::NewReno => &newreno::INFO,
             Self::Cubic => &cubic::INFO,
             Self::Bbr => &bbr::INFO,
+            Self::Bbr2 => &bbr23::V2,
+            Self::Bbr3 => &bbr23::V3,
+            Self::CubicPicoquic => &cubic::picoquic::INFO,
+            Self::Fast => &fast::INFO,
+            Self::Hybla => &hybla::INFO,
+            Self::Lia => &lia::INFO,
+            Self::Olia => &olia::INFO,
+            Self::Balia => &balia::INFO,
+            Self::WVegas => &wvegas::INFO,
         }
     }
 
@@ -79,11 +128,19 @@ impl Algorithm {
     /// Builds a fresh controller for one path from checked parameters. Coupled algorithms join
     /// `group`, which all paths of a connection share.
     fn build_with(self, config: Config, values: &Values, group: &Group) -> Box<dyn Controller> {
-        let _uncoupled = group;
         match self {
             Self::NewReno => Box::new(NewReno::new(config)),
             Self::Cubic => Box::new(Cubic::new(config, values)),
             Self::Bbr => Box::new(Bbr::new(config)),
+            Self::Bbr2 => Box::new(Bbr23::v2(config, values)),
+            Self::Bbr3 => Box::new(Bbr23::v3(config, values)),
+            Self::CubicPicoquic => Box::new(PicoquicCubic::new(config)),
+            Self::Fast => Box::new(Fast::new(config, values)),
+            Self::Hybla => Box::new(Hybla::new(config, values)),
+            Self::Lia => Box::new(Coupled::new(config, group, Lia)),
+            Self::Olia => Box::new(Coupled::new(config, group, Olia::default())),
+            Self::Balia => Box::new(Coupled::new(config, group, Balia::new(values))),
+            Self::WVegas => Box::new(WVegas::new(config, values, group)),
         }
     }
 }

@@ -62,6 +62,9 @@ pub struct LossSample {
     pub in_flight_bytes: u64,
     /// Bytes in flight when the newest lost packet left.
     pub tx_in_flight_bytes: u64,
+    /// Bytes marked lost between the sending of the newest lost packet and now, itself included
+    /// (BBRv2's rate of loss within the flight of a probe).
+    pub lost_since_sent_bytes: u64,
     /// Bytes delivered on this path since it began.
     pub delivered_bytes: u64,
     /// True for the first loss of an episode: the window is reduced on this one only.

@@ -10,7 +10,7 @@ pub struct Sibling {
     pub window_packets: f64,
     /// Smoothed RTT; zero before the first sample.
     pub srtt: Duration,
-    /// What the algorithm itself shares (OLIA: bytes between losses; wVegas: its weight).
+    /// What the algorithm itself shares (OLIA: bytes between losses; wVegas: its rate).
     pub shared: f64,
 }
 
@@ -56,26 +56,47 @@ impl Member {
         self.group.slots()[self.place] = Some(own);
     }
 
-    /// Looks at all paths with an RTT sample, this one included; the place of this one among them
-    /// is the second argument (`None` before its first sample).
-    pub fn look<R>(&self, look: impl FnOnce(&[Sibling], Option<usize>) -> R) -> R {
-        let slots = self.group.slots();
-        let ready = |sibling: &Sibling| !sibling.srtt.is_zero();
-        let mut own = None;
-        let mut siblings = [Sibling::default(); 64];
-        let mut count = 0;
-        for (place, sibling) in slots.iter().enumerate() {
-            let Some(sibling) = sibling.as_ref().filter(|sibling| ready(sibling)) else { continue };
-            if place == self.place {
-                own = Some(count);
-            }
-            if let Some(slot) = siblings.get_mut(count) {
-                *slot = *sibling;
-                count += 1;
-            }
-        }
-        drop(slots);
-        look(&siblings[..count], own)
+    /// Tells the others what this path is like now, and looks at all of them.
+    pub fn exchange<R>(&self, own: Sibling, look: impl FnOnce(Paths<'_>) -> R) -> R {
+        let mut slots = self.group.slots();
+        slots[self.place] = Some(own);
+        look(Paths { slots: &slots })
+    }
+}
+
+/// The paths of a connection that have an RTT sample: Linux skips the others, too. One that died
+/// counts until its controller is dropped, with the RTT it had (`algorithms.md` §4.12).
+#[derive(Clone, Copy, Debug)]
+pub struct Paths<'a> {
+    slots: &'a [Option<Sibling>],
+}
+
+impl<'a> Paths<'a> {
+    /// All of them, in the order in which they joined.
+    pub fn iter(self) -> impl Iterator<Item = &'a Sibling> + Clone {
+        self.slots.iter().flatten().filter(|sibling| !sibling.srtt.is_zero())
+    }
+
+    /// How many there are.
+    pub fn count(self) -> usize {
+        self.iter().count()
+    }
+
+    /// The sum of a quantity over all of them.
+    pub fn sum(self, quantity: impl Fn(&Sibling) -> f64) -> f64 {
+        self.iter().map(quantity).sum()
+    }
+
+    /// The largest of a quantity over all of them; zero if there are none.
+    pub fn max(self, quantity: impl Fn(&Sibling) -> f64) -> f64 {
+        self.iter().map(quantity).fold(0.0, f64::max)
+    }
+}
+
+impl Sibling {
+    /// Packets per second: the window in a smoothed RTT.
+    pub fn rate(&self) -> f64 {
+        self.window_packets / self.srtt.as_secs_f64()
     }
 }
 

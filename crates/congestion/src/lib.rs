@@ -9,16 +9,28 @@
 //! Numbers are the same on every machine: integers, or floats by `+ - * /` only.
 
 mod algorithm;
+mod balia;
 mod bbr;
+mod bbr23;
 mod controller;
+mod coupled;
 mod cubic;
+mod fast;
 mod group;
+mod hybla;
+mod lia;
 mod loss_based;
 mod newreno;
+mod olia;
+mod picoquic;
+mod wvegas;
 
 pub use algorithm::{Algorithm, Choice, ChoiceError, Config};
 pub use controller::{AckSample, Controller, LossSample, Phase, RateSample};
-pub use group::{Group, Member, Sibling};
+pub use group::{Group, Member, Paths, Sibling};
 
+// The harness of the property test is used by the fuzzer, too, for which this crate is another.
+#[cfg(test)]
+extern crate self as congestion;
 #[cfg(test)]
 mod tests;

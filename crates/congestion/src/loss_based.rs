@@ -1,4 +1,5 @@
-//! The window of a controller that takes loss as its signal: what NewReno and CUBIC share.
+//! The window of a controller that takes loss as its signal: what NewReno, CUBIC, Hybla and the
+//! coupled controls share.
 
 use crate::{AckSample, Config, Phase};
 use units::Duration;
@@ -28,6 +29,7 @@ pub(crate) struct Window {
     ssthresh: f64,
     mss_bytes: u64,
     initial: f64,
+    least_ssthresh: f64,
     repair: Repair,
     undo: Option<Undo>,
 }
@@ -40,6 +42,7 @@ impl Window {
             ssthresh: f64::INFINITY, // RFC 5681 §3.1: initially arbitrarily high
             mss_bytes: config.mss(),
             initial,
+            least_ssthresh: 2.0, // RFC 5681 §3.1 eq. 4
             repair: Repair::Nothing,
             undo: None,
         }
@@ -102,6 +105,41 @@ impl Window {
         self.packets = self.packets.max(packets);
     }
 
+    /// Congestion avoidance of a control that may also shrink by an acknowledgement; at least one
+    /// packet stays.
+    pub(crate) fn move_by(&mut self, packets: f64) {
+        self.packets = (self.packets + packets).max(1.0);
+    }
+
+    /// At most `packets`, at least one.
+    pub(crate) fn shrink_to(&mut self, packets: f64) {
+        self.packets = self.packets.min(packets).max(1.0);
+    }
+
+    /// Sets the threshold without a loss.
+    pub(crate) fn set_ssthresh(&mut self, packets: f64) {
+        self.ssthresh = packets.max(self.least_ssthresh);
+    }
+
+    pub(crate) fn ssthresh(&self) -> f64 {
+        self.ssthresh
+    }
+
+    /// The first window, known with the RTT of the handshake.
+    pub(crate) fn start_with(&mut self, packets: f64) {
+        self.packets = packets.max(1.0);
+    }
+
+    /// The smallest threshold that a reduction leaves.
+    pub(crate) fn set_least_ssthresh(&mut self, packets: f64) {
+        self.least_ssthresh = packets;
+    }
+
+    /// A loss episode or a timeout is being repaired.
+    pub(crate) fn is_repairing(&self) -> bool {
+        self.repair != Repair::Nothing
+    }
+
     /// Slow start ends here without a loss (RFC 9406 §4.2).
     pub(crate) fn leave_slow_start(&mut self) {
         self.ssthresh = self.packets;
@@ -114,7 +152,7 @@ impl Window {
     /// safe because a window that is not the limit never grew (RFC 9438 §4.6 asks for that).
     pub(crate) fn reduce(&mut self, factor: f64) {
         self.undo = Some(Undo { packets: self.packets, ssthresh: self.ssthresh });
-        self.ssthresh = (self.packets * factor).max(2.0);
+        self.ssthresh = (self.packets * factor).max(self.least_ssthresh);
         self.packets = self.packets.min(self.ssthresh); // a window of one does not grow by a loss
         self.repair = Repair::LossEpisode;
     }
@@ -128,7 +166,7 @@ impl Window {
         if !repeated {
             self.undo = Some(Undo { packets: self.packets, ssthresh: self.ssthresh });
             if self.repair != Repair::LossEpisode {
-                self.ssthresh = (self.packets * factor).max(2.0);
+                self.ssthresh = (self.packets * factor).max(self.least_ssthresh);
             }
         }
         self.packets = 1.0;

@@ -2,10 +2,14 @@
 //! rules that each must keep.
 
 mod conformance;
+mod coupled;
 mod golden;
+mod hybla;
 mod loss_based;
 pub(crate) mod model;
 mod naming;
+mod picoquic;
+mod scenarios;
 mod steady_state;
 
 use crate::{AckSample, Algorithm, Choice, Config, Controller, Group};

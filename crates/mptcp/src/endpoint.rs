@@ -15,7 +15,7 @@ use crate::meta::{ReceiveBuffer, SendBuffer};
 use crate::segment::{Kind, Payload, Segment};
 use crate::subflow::{Subflow, SubflowSender};
 use congestion::Group;
-use scheduler::{PathSet, PathView, Scheduler};
+use scheduler::{Outage, PathSet, PathView, Scheduler};
 use std::collections::VecDeque;
 use units::{Duration, Instant, PathId};
 
@@ -34,6 +34,11 @@ struct PathState {
     silent_periods: u32,
     heard_at_check: Instant,
     reinjected_packets: u64,
+    redundant_packets: u64,
+    /// End of the last new or repeated segment put on this path: its walk goes on from here.
+    walked_to: u64,
+    /// Outages known ahead, the first of which is not over yet.
+    forecast: VecDeque<Outage>,
     unique_bytes: u64,
     /// Totals of subflows that this path had before.
     past: stats::PastSubflows,
@@ -102,6 +107,15 @@ impl Endpoint {
     pub fn offer(&mut self, bytes: u64) {
         self.send.offer(bytes);
         self.dirty = true;
+    }
+
+    /// What is known ahead of a path, in order of time: schedulers see the outage that is under way
+    /// or comes next. Replaces what was known before.
+    pub fn set_forecast(&mut self, path: PathId, outages: Vec<Outage>) {
+        if let Some(state) = self.paths.get_mut(path.index()) {
+            state.forecast = outages.into();
+            self.dirty = true;
+        }
     }
 
     /// Bytes of the stream that the peer has acknowledged (DATA_ACK).

@@ -57,7 +57,7 @@ fn reinjections_go_in_the_order_of_the_stream_and_end_with_the_data_ack() {
     assert_eq!(send.next_reinjection().unwrap().dsn, MSS);
     send.on_data_ack(2 * MSS, 1 << 40);
     assert_eq!(send.next_reinjection().unwrap().dsn, 3 * MSS);
-    send.on_reinjected(3 * MSS);
+    send.on_reinjected(3 * MSS, MSS);
     assert!(send.next_reinjection().is_none());
     assert_eq!(send.reinject_all(), 3);
 }
@@ -68,6 +68,35 @@ fn a_closed_path_counts_as_untried_afterwards() {
     assert!(send.head().unwrap().carried_by.contains(PathId(0)));
     send.forget_path(PathId(0));
     assert!(!send.head().unwrap().carried_by.contains(PathId(0)));
+}
+
+#[test]
+fn what_was_passed_over_is_at_hand_next_and_goes_once() {
+    let mut send = SendBuffer::new(1 << 30, MSS);
+    send.on_data_ack(0, 10 * MSS);
+    send.offer(8 * MSS + 5);
+    assert_eq!(send.pass_over_to(2 * MSS), Some((2 * MSS, MSS)));
+    send.on_assigned(2 * MSS, MSS, PathSet::EMPTY.with(PathId(1)));
+    assert_eq!(send.unsent_bytes(), 7 * MSS + 5);
+    assert_eq!(send.next_new(), Some((0, MSS)));
+    assert_eq!(send.pass_over_to(1), Some((MSS, MSS)), "a hole that is there already");
+    assert!(!send.reinject(0), "not sent yet: nothing to repeat");
+    send.on_assigned(0, MSS, PathSet::EMPTY.with(PathId(0)));
+    assert_eq!(send.next_new(), Some((MSS, MSS)));
+    assert_eq!(send.pass_over_to(7 * MSS + 1), Some((8 * MSS, 5)), "the short end of the data");
+    assert_eq!(send.reinject_all(), 2, "holes are no losses");
+    assert_eq!(send.unsent_bytes(), 6 * MSS + 5);
+}
+
+#[test]
+fn nothing_is_passed_over_beyond_the_data_or_the_window() {
+    let mut send = SendBuffer::new(1 << 30, MSS);
+    send.on_data_ack(0, 4 * MSS);
+    send.offer(8 * MSS);
+    assert_eq!(send.pass_over_to(8 * MSS), None);
+    assert_eq!(send.pass_over_to(3 * MSS + 1), None, "ends beyond the window");
+    assert_eq!((send.unsent_bytes(), send.next_new()), (8 * MSS, Some((0, MSS))));
+    assert_eq!(send.pass_over_to(3 * MSS), Some((3 * MSS, MSS)));
 }
 
 #[test]

@@ -4,6 +4,7 @@
 //! NumPy arrays. The GIL is released while a run lasts, except in schedulers written in Python.
 
 mod algorithms;
+mod cost;
 mod outcome;
 mod scheduling;
 mod traces;
@@ -23,6 +24,8 @@ use std::sync::Arc;
 mod _skyweave {
     #[pymodule_export]
     use super::algorithms::{algorithm_tables, check_algorithm};
+    #[pymodule_export]
+    use super::cost::measure_algorithms;
     #[pymodule_export]
     use super::outcome::RawRecord;
     #[pymodule_export]

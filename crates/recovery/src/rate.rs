@@ -117,6 +117,11 @@ impl DeliverySampler {
 }
 
 impl SendSnapshot {
+    /// Bytes that had been marked lost when the packet left.
+    pub fn prior_lost_bytes(&self) -> u64 {
+        self.lost_bytes
+    }
+
     /// Bytes that had been delivered when the packet left: the mark that ends a round trip.
     pub fn prior_delivered_bytes(&self) -> u64 {
         self.delivered_bytes

@@ -75,6 +75,8 @@ pub struct LossOutcome {
     pub bytes: u64,
     /// Bytes in flight when the newest of them left.
     pub tx_in_flight_bytes: u64,
+    /// Bytes marked lost between the sending of the newest of them and now, itself included.
+    pub lost_since_sent_bytes: u64,
 }
 
 /// SACK scoreboard with RACK loss detection (RFC 2018, RFC 8985).
@@ -352,14 +354,15 @@ impl<D> Scoreboard<D> {
     fn mark_lost(&mut self, seq: u64, outcome: &mut LossOutcome) {
         let Some(packet) = self.get_mut(seq) else { return };
         packet.state = State::Lost;
-        let (bytes, tx_in_flight_bytes) = (packet.bytes, packet.snapshot.tx_in_flight_bytes);
+        let (bytes, snapshot) = (packet.bytes, packet.snapshot);
         self.lost.insert(seq);
         self.in_flight_packets -= 1;
         self.in_flight_bytes -= bytes;
         self.sampler.on_lost(bytes);
         outcome.packets += 1;
         outcome.bytes += bytes;
-        outcome.tx_in_flight_bytes = tx_in_flight_bytes;
+        outcome.tx_in_flight_bytes = snapshot.tx_in_flight_bytes;
+        outcome.lost_since_sent_bytes = self.sampler.lost_bytes() - snapshot.prior_lost_bytes();
     }
 
     /// The retransmission timer fired: everything in flight counts as lost.

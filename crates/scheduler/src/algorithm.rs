@@ -1,8 +1,19 @@
+use crate::alcs::Alcs;
+use crate::backup::Backup;
 use crate::blest::Blest;
+use crate::daps::Daps;
+use crate::ecf::Ecf;
 use crate::minrtt::MinRtt;
+use crate::peekaboo::Peekaboo;
+use crate::redundant::Redundant;
 use crate::roundrobin::RoundRobin;
+use crate::stms::Stms;
+use crate::sttf::Sttf;
 use crate::upstream::Upstream;
-use crate::{Scheduler, blest, minrtt, roundrobin, upstream};
+use crate::{
+    Scheduler, alcs, backup, blest, daps, ecf, minrtt, peekaboo, redundant, roundrobin, stms, sttf,
+    upstream,
+};
 use parameters::{Info, Named, ParameterError, Values};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -19,6 +30,22 @@ pub enum Algorithm {
     Blest,
     /// The default scheduler of upstream Linux: shortest queue drain time.
     Upstream,
+    /// Earliest completion first (Lim et al., CoNEXT 2017).
+    Ecf,
+    /// Every path carries the whole stream.
+    Redundant,
+    /// Delay-aware plan of deliveries (Kuhn et al., ICC 2014).
+    Daps,
+    /// Shortest transfer time first (Hurtig et al., ToN 2019).
+    Sttf,
+    /// STMS-like: the slow path runs ahead by a gap.
+    Stms,
+    /// Peekaboo-like: a bandit decides whether to wait.
+    Peekaboo,
+    /// ALCS (arXiv 2503.07973).
+    Alcs,
+    /// Active and standby.
+    Backup,
 }
 
 /// Why a choice of scheduler was refused.
@@ -34,7 +61,20 @@ pub enum ChoiceError {
 
 impl Algorithm {
     /// All of them, in the order of the documentation.
-    pub const ALL: [Self; 4] = [Self::MinRtt, Self::RoundRobin, Self::Blest, Self::Upstream];
+    pub const ALL: [Self; 12] = [
+        Self::MinRtt,
+        Self::RoundRobin,
+        Self::Blest,
+        Self::Upstream,
+        Self::Ecf,
+        Self::Redundant,
+        Self::Daps,
+        Self::Sttf,
+        Self::Stms,
+        Self::Peekaboo,
+        Self::Alcs,
+        Self::Backup,
+    ];
 
     /// How the algorithm describes itself: name, source, parameters.
     pub const fn info(self) -> &'static Info {
@@ -43,6 +83,14 @@ impl Algorithm {
             Self::RoundRobin => &roundrobin::INFO,
             Self::Blest => &blest::INFO,
             Self::Upstream => &upstream::INFO,
+            Self::Ecf => &ecf::INFO,
+            Self::Redundant => &redundant::INFO,
+            Self::Daps => &daps::INFO,
+            Self::Sttf => &sttf::INFO,
+            Self::Stms => &stms::INFO,
+            Self::Peekaboo => &peekaboo::INFO,
+            Self::Alcs => &alcs::INFO,
+            Self::Backup => &backup::INFO,
         }
     }
 
@@ -62,6 +110,14 @@ impl Algorithm {
             Self::RoundRobin => Box::new(RoundRobin::new(values)),
             Self::Blest => Box::<Blest>::default(),
             Self::Upstream => Box::<Upstream>::default(),
+            Self::Ecf => Box::new(Ecf::new(values)),
+            Self::Redundant => Box::<Redundant>::default(),
+            Self::Daps => Box::new(Daps::new(values)),
+            Self::Sttf => Box::new(Sttf::new(values)),
+            Self::Stms => Box::new(Stms::new(values)),
+            Self::Peekaboo => Box::new(Peekaboo::new(values)),
+            Self::Alcs => Box::new(Alcs::new(values)),
+            Self::Backup => Box::new(Backup),
         }
     }
 }

@@ -4,12 +4,21 @@
 //! the view. One file per algorithm; [`Algorithm`] names every implementation and builds it.
 //! See CONTRIBUTING.md, "Adding a scheduler".
 
+mod alcs;
 mod algorithm;
+mod backup;
 mod blest;
+mod daps;
 mod default_pick;
+mod ecf;
+mod linucb;
 mod minrtt;
+mod peekaboo;
+mod redundant;
 mod roundrobin;
 mod scheduler;
+mod stms;
+mod sttf;
 mod upstream;
 mod view;
 

@@ -1,4 +1,4 @@
-use crate::ConnectionView;
+use crate::{ConnectionView, PathView};
 use units::{Instant, PathId};
 
 /// A set of at most 64 paths.
@@ -21,6 +21,12 @@ impl PathSet {
         Self(self.0 & !(1 << path.0))
     }
 
+    /// The paths in both sets.
+    #[must_use]
+    pub const fn common(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
     /// Whether `path` is in the set.
     pub const fn contains(self, path: PathId) -> bool {
         self.0 & (1 << path.0) != 0
@@ -28,7 +34,12 @@ impl PathSet {
 
     /// The paths, lowest id first.
     pub fn iter(self) -> impl Iterator<Item = PathId> {
-        (0..64_u8).map(PathId).filter(move |path| self.contains(*path))
+        let mut left = self.0;
+        std::iter::from_fn(move || {
+            let lowest = (left != 0).then(|| PathId(left.trailing_zeros() as u8));
+            left &= left.wrapping_sub(1);
+            lowest
+        })
     }
 }
 
@@ -41,6 +52,20 @@ pub enum Decision {
     Duplicate(PathSet),
     /// Hold it back: until something happens on the connection, or at the latest until this moment.
     Wait(Option<Instant>),
+    /// Keep it at hand, and send on this path a copy of what [`PathView::repeat_bytes`] speaks of.
+    /// Only for schedulers that say [`Scheduler::repeats`].
+    ///
+    /// [`PathView::repeat_bytes`]: crate::PathView::repeat_bytes
+    Repeat(PathId),
+    /// Keep it at hand, and send on `path` the first segment not yet assigned that begins
+    /// `gap_bytes` or more further on in the stream. What lies between is at hand next. Waits when
+    /// the data, or the receive window, do not reach that far.
+    Ahead {
+        /// Where the later segment goes.
+        path: PathId,
+        /// How far behind the segment at hand it begins at least.
+        gap_bytes: u64,
+    },
 }
 
 /// A path changed in a way that a scheduler may want to know.
@@ -58,8 +83,8 @@ pub enum PathEvent {
 
 /// A packet scheduler.
 ///
-/// `select` is asked once per segment and must answer with a path that is `usable` and `has_room`,
-/// or wait. A wait cannot deadlock a connection: when the answer is `Wait` while nothing is in
+/// `select` is asked once per segment and must answer with a path that is `usable` and `has_room`
+/// (or see [`Scheduler::queue_limit_windows`]), or wait. A wait cannot deadlock a connection: when the answer is `Wait` while nothing is in
 /// flight anywhere and some path could send, the connection sends on the usable path with the
 /// smallest RTT (`algorithms.md` §3).
 pub trait Scheduler: Send + std::fmt::Debug {
@@ -75,8 +100,33 @@ pub trait Scheduler: Send + std::fmt::Debug {
     /// `bytes` of payload were marked lost on `path`.
     fn on_lost(&mut self, _now: Instant, _path: PathId, _bytes: u64) {}
 
+    /// `path` delivered in order up to byte `dsn_end` of the stream (the end of the newest segment
+    /// that it acknowledged); the acknowledgement that says so carried this DATA_ACK: all that the
+    /// receiver had without a hole, from any path.
+    fn on_delivered(&mut self, _now: Instant, _path: PathId, _dsn_end: u64, _data_ack: u64) {}
+
     /// A path changed.
     fn on_path_event(&mut self, _now: Instant, _path: PathId, _event: PathEvent) {}
+
+    /// So many congestion windows' worth of segments may wait in the queue of a path that has no
+    /// room; with 0, the default, nothing is assigned to such a path.
+    fn queue_limit_windows(&self) -> u64 {
+        0
+    }
+
+    /// Whether it may answer [`Decision::Repeat`]: it is then asked even when nothing new is at hand
+    /// ([`segment_bytes`] is 0), and while the receive window is closed.
+    ///
+    /// [`segment_bytes`]: ConnectionView::segment_bytes
+    fn repeats(&self) -> bool {
+        false
+    }
+
+    /// Whether it puts nothing on `path` for now although that is usable: the connection's own choice
+    /// of an idle path (receive-buffer optimisation) passes over it too.
+    fn avoids(&self, _now: Instant, _path: &PathView) -> bool {
+        false
+    }
 
     /// Whether the connection may use opportunistic retransmission and penalisation with this
     /// scheduler (mode `v0.96`, `algorithms.md` §2.6 and §2.7).

@@ -53,8 +53,21 @@ pub struct PathView {
     pub pacing_rate: Bitrate,
     /// Share of the sent packets that were lost, since the path began.
     pub loss_ratio: f64,
-    /// What is known of the path's next outage.
+    /// What is known of the path's outage that is under way or comes next.
     pub forecast: Option<Outage>,
+    /// Payload of the next segment on this path's own walk along the stream: the first after the
+    /// last one that it sent, or the head, that others have sent and that has no DATA_ACK. 0 when
+    /// the path is up to date; always 0 for schedulers that do not repeat.
+    pub repeat_bytes: u64,
+}
+
+impl PathView {
+    /// There is room for a segment in the window, or for up to so many windows in the queue behind
+    /// it ([`crate::Scheduler::queue_limit_windows`]).
+    pub fn accepts(&self, queue_limit_windows: u64) -> bool {
+        let limit = queue_limit_windows.saturating_mul(self.cwnd_packets);
+        self.has_room || self.queued_packets < limit
+    }
 }
 
 /// A connection as a scheduler sees it when one segment waits for a path.
@@ -64,7 +77,7 @@ pub struct ConnectionView<'a> {
     pub now: Instant,
     /// All paths that have been set up, in the order of their ids.
     pub paths: &'a [PathView],
-    /// Payload bytes of the segment at hand.
+    /// Payload bytes of the segment at hand; 0 when nothing is, and only a repetition can go out.
     pub segment_bytes: u64,
     /// The segment at hand was sent before on another path.
     pub reinjection: bool,
@@ -84,5 +97,10 @@ impl ConnectionView<'_> {
     /// The path with this id.
     pub fn path(&self, id: PathId) -> Option<&PathView> {
         self.paths.iter().find(|path| path.id == id)
+    }
+
+    /// Segments of `mss_bytes` that are not assigned yet, the one at hand included; at least one.
+    pub fn unsent_packets(&self, mss_bytes: u64) -> u64 {
+        self.unsent_bytes.div_ceil(mss_bytes.max(1)).max(1)
     }
 }

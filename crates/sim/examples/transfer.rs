@@ -15,6 +15,8 @@ fn path(name: &str, mbps: f64, rtt_ms: f64) -> PathConfig {
         up: LinkConfig::constant(mbps, rtt_ms / 2.0),
         backup: false,
         present: vec![sim::UpWindow { start_s: 0.0, end_s: None }],
+        forecast: sim::ForecastKind::None,
+        forecast_error_ms: 0.0,
     }
 }
 

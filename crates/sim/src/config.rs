@@ -4,7 +4,7 @@ use crate::SimError;
 use congestion::Choice as Congestion;
 use link::LinkConfig;
 use mptcp::Mode;
-use scheduler::Choice as Scheduling;
+use scheduler::{Choice as Scheduling, Outage};
 use serde::{Deserialize, Serialize};
 use units::Instant;
 
@@ -55,6 +55,46 @@ pub struct PathConfig {
     /// When the interface exists; always by default.
     #[serde(default = "always")]
     pub present: Vec<UpWindow>,
+    /// What the sending end knows ahead; nothing by default.
+    #[serde(default)]
+    pub forecast: ForecastKind,
+    /// The forecast names each outage so much later than it comes (earlier if negative).
+    #[serde(default)]
+    pub forecast_error_ms: f64,
+}
+
+/// What is known ahead of a path.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ForecastKind {
+    /// Nothing.
+    #[default]
+    None,
+    /// The outages of its links, in either direction (not the absences of its interface).
+    Outages,
+}
+
+impl PathConfig {
+    /// The outages of both links as one list of windows apart from each other, moved by the error
+    /// of the forecast; empty when nothing is known ahead.
+    pub(crate) fn known_outages(&self) -> Result<Vec<Outage>, SimError> {
+        if self.forecast == ForecastKind::None {
+            return Ok(Vec::new());
+        }
+        let late_s = self.forecast_error_ms * 1e-3;
+        let moved = |seconds: f64| instant("forecast", (seconds + late_s).max(0.0));
+        let mut all: Vec<_> = self.down.outages.iter().chain(&self.up.outages).collect();
+        all.sort_by(|a, b| a.start_s.total_cmp(&b.start_s));
+        let mut known: Vec<Outage> = Vec::new();
+        for outage in all {
+            let next = Outage { start: moved(outage.start_s)?, end: moved(outage.end_s)? };
+            match known.last_mut() {
+                Some(last) if next.start <= last.end => last.end = last.end.max(next.end),
+                _ => known.push(next),
+            }
+        }
+        Ok(known)
+    }
 }
 
 fn always() -> Vec<UpWindow> {

@@ -89,6 +89,13 @@ impl Connection {
         }
     }
 
+    pub fn sender_mut(&mut self) -> &mut Endpoint {
+        match self.config.workload.direction {
+            Direction::Down => &mut self.server,
+            Direction::Up => &mut self.client,
+        }
+    }
+
     pub fn receiver(&self) -> &Endpoint {
         match self.config.workload.direction {
             Direction::Down => &self.client,
@@ -159,8 +166,7 @@ impl Connection {
     /// What both ends noted since the last call; an event of the client's goes by its own name.
     pub fn take_events(&mut self, connection: usize, rows: &mut Vec<EventRow>) {
         let sends_down = self.config.workload.direction == Direction::Down;
-        let sender = if sends_down { &mut self.server } else { &mut self.client };
-        for event in sender.take_events() {
+        for event in self.sender_mut().take_events() {
             rows.push(EventRow {
                 time_s: event.at.as_secs_f64(),
                 connection,

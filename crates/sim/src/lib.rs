@@ -13,7 +13,8 @@ mod script;
 mod streams;
 
 pub use config::{
-    BulkConfig, ConnectionConfig, Direction, PathConfig, RunConfig, Transport, UpWindow,
+    BulkConfig, ConnectionConfig, Direction, ForecastKind, PathConfig, RunConfig, Transport,
+    UpWindow,
 };
 pub use error::SimError;
 pub use outcome::{ConnectionTotals, EventRow, LinkTotals, Outcome, PathTotals, SampleRow, Totals};

@@ -73,7 +73,12 @@ impl World {
             let backup = paths.iter().map(|path| config.paths[*path].backup).collect();
             let seed = stream_seed(config.seed, &format!("connection {place}"), "controllers");
             let scheduler = schedulers.remove(&place).unwrap_or_else(|| one.scheduler.build());
-            connections.push(Connection::new(one, paths.clone(), backup, seed, scheduler));
+            let mut built = Connection::new(one, paths.clone(), backup, seed, scheduler);
+            for (local, path) in paths.iter().enumerate() {
+                let known = config.paths[*path].known_outages()?;
+                built.sender_mut().set_forecast(PathId(local as u8), known);
+            }
+            connections.push(built);
             paths_of.push(paths);
         }
         let sample_interval = Duration::from_millis(config.sample_interval_ms);

@@ -3,5 +3,6 @@ mod capacity;
 mod determinism;
 mod failures;
 mod golden;
+mod schedulers;
 mod sharing;
 mod world;

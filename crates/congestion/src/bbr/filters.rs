@@ -99,17 +99,17 @@ impl MinRtt {
 /// Round trips counted by packets: one ends when a packet is acknowledged that left after the
 /// round began (tcp_bbr.c `bbr_update_bw`).
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Rounds {
+pub(crate) struct Rounds {
     /// Rounds so far.
-    pub(super) count: u64,
+    pub(crate) count: u64,
     /// The acknowledgement in hand began a round.
-    pub(super) started: bool,
+    pub(crate) started: bool,
     end_bytes: u64,
 }
 
 impl Rounds {
     /// `prior_bytes` had been delivered when the acknowledged packet left.
-    pub(super) fn on_acked(&mut self, prior_bytes: u64, delivered_bytes: u64) {
+    pub(crate) fn on_acked(&mut self, prior_bytes: u64, delivered_bytes: u64) {
         self.started = prior_bytes >= self.end_bytes;
         if self.started {
             self.end_bytes = delivered_bytes;
@@ -118,7 +118,7 @@ impl Rounds {
     }
 
     /// Lets a round begin here.
-    pub(super) fn restart(&mut self, delivered_bytes: u64) {
+    pub(crate) fn restart(&mut self, delivered_bytes: u64) {
         self.end_bytes = delivered_bytes;
     }
 }

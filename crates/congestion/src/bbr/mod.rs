@@ -4,11 +4,11 @@
 //! per mode. Differences: windows and rates are in bytes and bits per second, not in packets and
 //! packets per microsecond; whatever else differs says so where it does.
 
-mod ack_aggregation;
+pub(crate) mod ack_aggregation;
 mod drain;
-mod filters;
-mod gain;
-mod pacing;
+pub(crate) mod filters;
+pub(crate) mod gain;
+pub(crate) mod pacing;
 mod policer;
 mod probe_bw;
 mod probe_rtt;
@@ -18,7 +18,7 @@ mod tests;
 mod window;
 
 use crate::{AckSample, Config, Controller, LossSample, Phase};
-use ack_aggregation::{AckAggregation, Arrival};
+use ack_aggregation::{AckAggregation, Arrival, HALF_WINDOW_ROUNDS};
 use filters::{MaxBandwidth, MinRtt, Rounds};
 use gain::Gain;
 use pacing::Pacing;
@@ -104,7 +104,7 @@ impl Bbr {
             probe_rtt: ProbeRtt::default(),
             aggregation: AckAggregation::default(),
             policer: Policer::default(),
-            pacing: Pacing::new(window_bytes, mss_bytes),
+            pacing: Pacing::new(window_bytes, mss_bytes, Gain::HIGH),
             rng: ChaCha8Rng::seed_from_u64(config.seed),
         }
     }
@@ -176,6 +176,7 @@ impl Bbr {
             round_started: self.rounds.started,
             bandwidth: self.bandwidth(),
             window_bytes: self.window_bytes,
+            half_window_rounds: HALF_WINDOW_ROUNDS,
         };
         self.aggregation.on_acked(now, arrival, self.mss_bytes);
     }

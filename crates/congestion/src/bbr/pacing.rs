@@ -19,28 +19,30 @@ const BURST_MAX_PACKETS: u64 = 0x7f;
 
 /// The pacing rate.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Pacing {
+pub(crate) struct Pacing {
     rate: Bitrate,
     has_seen_rtt: bool,
     /// One packet per second: never so slow that the path stands still (ours; Linux has no floor).
     floor: Bitrate,
+    /// Gain on the initial window.
+    initial_gain: Gain,
 }
 
 impl Pacing {
-    /// The initial window in one nominal RTT, times the high gain.
-    pub(super) fn new(window_bytes: u64, mss_bytes: u64) -> Self {
+    /// The initial window in one nominal RTT, times the gain of STARTUP.
+    pub(crate) fn new(window_bytes: u64, mss_bytes: u64, initial_gain: Gain) -> Self {
         let floor = Bitrate::from_bps(mss_bytes.saturating_mul(8));
-        let mut pacing = Self { rate: floor, has_seen_rtt: false, floor };
+        let mut pacing = Self { rate: floor, has_seen_rtt: false, floor, initial_gain };
         pacing.start(window_bytes, NOMINAL_RTT);
         pacing
     }
 
-    pub(super) fn rate(&self) -> Bitrate {
+    pub(crate) fn rate(&self) -> Bitrate {
         self.rate
     }
 
     /// The first RTT sample replaces the nominal one (tcp_bbr.c `bbr_init_pacing_rate_from_rtt`).
-    pub(super) fn on_srtt(&mut self, window_bytes: u64, srtt: Duration) {
+    pub(crate) fn on_srtt(&mut self, window_bytes: u64, srtt: Duration) {
         if !self.has_seen_rtt && !srtt.is_zero() {
             self.has_seen_rtt = true;
             self.start(window_bytes, srtt.max(Duration::from_micros(1)));
@@ -48,12 +50,12 @@ impl Pacing {
     }
 
     fn start(&mut self, window_bytes: u64, rtt: Duration) {
-        self.set(Bitrate::from_bytes_per(window_bytes, rtt), Gain::HIGH);
+        self.set(Bitrate::from_bytes_per(window_bytes, rtt), self.initial_gain);
     }
 
     /// Follows the model: `may_fall` once the pipe has been full, only upwards before
     /// (tcp_bbr.c `bbr_set_pacing_rate`).
-    pub(super) fn follow(&mut self, bandwidth: Bitrate, gain: Gain, may_fall: bool) {
+    pub(crate) fn follow(&mut self, bandwidth: Bitrate, gain: Gain, may_fall: bool) {
         let before = self.rate;
         self.set(bandwidth, gain);
         if !may_fall {
@@ -67,7 +69,7 @@ impl Pacing {
 
     /// Packets that may leave back to back (tcp_bbr.c `bbr_tso_segs_goal`, which also sizes the
     /// budget in the window): about a millisecond's worth, at least two, one at low rates.
-    pub(super) fn quantum_packets(&self, mss_bytes: u64) -> u64 {
+    pub(crate) fn quantum_packets(&self, mss_bytes: u64) -> u64 {
         let least = if self.rate.as_bps() < SINGLE_PACKET_BPS { 1 } else { 2 };
         let bytes = ((self.rate.as_bps() / 8) >> BURST_SHIFT).min(BURST_MAX_BYTES);
         (bytes / mss_bytes).max(least).min(BURST_MAX_PACKETS)

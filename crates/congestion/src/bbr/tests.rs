@@ -67,7 +67,7 @@ fn a_round_ends_with_a_packet_that_left_in_it() {
 
 #[test]
 fn bursts_hold_a_millisecond() {
-    let mut pacing = Pacing::new(10 * MSS, MSS);
+    let mut pacing = Pacing::new(10 * MSS, MSS, Gain::HIGH);
     let mut packets = |bps| {
         pacing.follow(Bitrate::from_bps(bps), Gain::UNIT, true);
         pacing.quantum_packets(MSS)
@@ -80,7 +80,7 @@ fn bursts_hold_a_millisecond() {
 
 #[test]
 fn pacing_starts_at_the_initial_window_in_a_millisecond_and_then_in_an_rtt() {
-    let mut pacing = Pacing::new(10 * MSS, MSS);
+    let mut pacing = Pacing::new(10 * MSS, MSS, Gain::HIGH);
     assert_eq!(pacing.rate().as_bps(), 326_480_962); // 114.24 Mbit/s * 739/256 * 0.99
     pacing.on_srtt(10 * MSS, RTT);
     assert_eq!(pacing.rate().as_bps(), 5_441_348);
@@ -242,6 +242,7 @@ fn lose(bbr: &mut Bbr, now: Instant, in_flight_packets: u64) {
         lost_bytes: MSS,
         in_flight_bytes: in_flight_packets * MSS,
         tx_in_flight_bytes: 200 * MSS,
+        lost_since_sent_bytes: MSS,
         delivered_bytes: 0,
         new_episode: true,
     };

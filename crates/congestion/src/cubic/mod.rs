@@ -2,6 +2,7 @@
 
 mod curve;
 mod hystart;
+pub(crate) mod picoquic;
 #[cfg(test)]
 mod tests;
 

@@ -63,18 +63,22 @@ fn utilisation(algorithm: Algorithm, span: Duration) -> f64 {
     (model.delivered_bytes - before) as f64 / possible as f64
 }
 
+/// wVegas empties its queue again and again (see its file).
 #[test]
 fn every_algorithm_fills_a_steady_path() {
     for algorithm in Algorithm::ALL {
         let share = utilisation(algorithm, Duration::from_secs(40));
-        assert!(share > 0.9, "{algorithm} uses {share}");
+        let least = if algorithm == Algorithm::WVegas { 0.8 } else { 0.9 };
+        assert!(share > least, "{algorithm} uses {share}");
     }
 }
 
-/// Between the fourth and the sixth second, after nothing passed during the third. NewReno climbs
-/// from half a BDP by one packet per round: 0.62; the others are back at once.
+/// What is used between the fourth and the sixth second, after nothing passed during the third.
+/// NewReno and its kin climb from half a BDP by one packet per round: 0.62; wVegas from less, as
+/// its slow start ends early: 0.28. The others are back at once.
 #[test]
 fn every_algorithm_comes_back_after_an_outage() {
+    use Algorithm::{Balia, Lia, NewReno, Olia, WVegas};
     for algorithm in Algorithm::ALL {
         let outage = Loss::Outage(Instant::from_millis(2_000), Instant::from_millis(3_000));
         let path = Path { loss: outage, ..steady() };
@@ -88,7 +92,11 @@ fn every_algorithm_comes_back_after_an_outage() {
         }
         let possible = path.rate.bytes_in(model.now - begin);
         let share = (model.delivered_bytes - before) as f64 / possible as f64;
-        let least = if algorithm == Algorithm::NewReno { 0.6 } else { 0.9 };
+        let least = match algorithm {
+            NewReno | Lia | Olia | Balia => 0.6,
+            WVegas => 0.25,
+            _ => 0.9,
+        };
         assert!(share > least, "{algorithm} uses {share}");
     }
 }

@@ -24,6 +24,7 @@ fn lose(controller: &mut dyn Controller, new_episode: bool) {
         lost_bytes: MSS,
         in_flight_bytes: 10 * MSS,
         tx_in_flight_bytes: 10 * MSS,
+        lost_since_sent_bytes: MSS,
         delivered_bytes: 0,
         new_episode,
     };

@@ -107,6 +107,12 @@ impl Model {
         self.controller.window_bytes() / self.mss
     }
 
+    /// The path changes. Packets that wait keep the times they were given, and none overtakes.
+    pub(crate) fn change(&mut self, rate: Bitrate, rtt: Duration) {
+        self.path.rate = rate;
+        self.path.rtt = rtt;
+    }
+
     /// Packets that wait at the bottleneck.
     pub(crate) fn queued_packets(&self) -> u64 {
         self.path.rate.bytes_in(self.link_free_at - self.now) / self.mss
@@ -176,7 +182,8 @@ impl Model {
         }
         let service = self.path.rate.time_for(self.mss).expect("the path carries something");
         self.link_free_at = self.link_free_at.max(self.now) + service;
-        self.acks.push_back((self.link_free_at + self.path.rtt, number));
+        let last = self.acks.back().map_or(Instant::ZERO, |(at, _)| *at);
+        self.acks.push_back(((self.link_free_at + self.path.rtt).max(last), number));
     }
 
     fn loses(&mut self, number: u64) -> bool {
@@ -230,7 +237,7 @@ impl Model {
     /// Three later packets were acknowledged: lost (RFC 6675). Tells the controller.
     fn mark_lost(&mut self, newest_acked: u64) -> u64 {
         let mut lost = 0;
-        let mut tx_in_flight = 0;
+        let (mut tx_in_flight, mut lost_before) = (0, 0);
         while let Some(packet) = self.outstanding.front() {
             if !packet.acked {
                 if self.first_number + 3 > newest_acked {
@@ -238,6 +245,7 @@ impl Model {
                 }
                 lost += self.mss;
                 tx_in_flight = packet.tx_in_flight_bytes;
+                lost_before = packet.lost_bytes;
             }
             self.outstanding.pop_front();
             self.first_number += 1;
@@ -258,6 +266,7 @@ impl Model {
             lost_bytes: lost,
             in_flight_bytes: self.in_flight_bytes,
             tx_in_flight_bytes: tx_in_flight,
+            lost_since_sent_bytes: self.lost_bytes - lost_before,
             delivered_bytes: self.delivered_bytes,
             new_episode,
         };

@@ -160,6 +160,9 @@ impl Endpoint {
         if effects.acked_bytes > 0 {
             self.scheduler.on_acked(now, path, effects.acked_bytes);
         }
+        if let Some((dsn_end, data_ack)) = effects.delivered {
+            self.scheduler.on_delivered(now, path, dsn_end, data_ack);
+        }
         if effects.lost_bytes > 0 {
             self.scheduler.on_lost(now, path, effects.lost_bytes);
         }

@@ -54,6 +54,7 @@ impl Endpoint {
         state.failed = false;
         state.silent_periods = 0;
         state.optimised_at = None;
+        state.walked_to = 0;
         self.subflows[path.index()] = Some(subflow);
         self.dirty = true;
     }

@@ -10,43 +10,81 @@ use units::{Duration, Instant, PathId};
 /// Waits shorter than this are ordinary ACK clocking and are not noted.
 const NOTABLE_WAIT: Duration = Duration::from_millis(10);
 
+/// Why a piece is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Origin {
+    /// For the first time.
+    New,
+    /// Once more, because it may be lost or stuck.
+    Reinjection,
+    /// Once more, because the scheduler wants a copy on this path.
+    Repeat,
+}
+
 /// The piece at hand.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Piece {
-    pub dsn: u64,
-    pub bytes: u64,
-    pub reinjection: bool,
+    dsn: u64,
+    bytes: u64,
+    origin: Origin,
     carried_by: PathSet,
 }
 
 impl Piece {
+    /// Nothing: a scheduler that repeats is asked all the same.
+    const NONE: Self = Self { dsn: 0, bytes: 0, origin: Origin::New, carried_by: PathSet::EMPTY };
+
+    fn new(dsn: u64, bytes: u64) -> Self {
+        Self { dsn, bytes, ..Self::NONE }
+    }
+
     /// A piece that was sent before and goes again whatever carried it.
     pub fn again(dsn: u64, bytes: u64) -> Self {
-        Self { dsn, bytes, reinjection: true, carried_by: PathSet::EMPTY }
+        Self { origin: Origin::Reinjection, ..Self::new(dsn, bytes) }
     }
+}
+
+/// What becomes of the piece at hand.
+#[derive(Clone, Copy, Debug)]
+enum Order {
+    Wait,
+    Send(PathSet),
+    /// It stays at hand, and this other one goes out on this path.
+    Instead(PathId, Piece),
 }
 
 impl Endpoint {
     /// Asks the scheduler piece by piece until it waits, or nothing is left to send.
     pub(super) fn schedule(&mut self, now: Instant) {
+        let (v096, repeats) = (self.config.mode == Mode::V096, self.scheduler.repeats());
         loop {
-            let Some(piece) = self.next_piece() else {
+            let Some(piece) = self.next_piece().or(repeats.then_some(Piece::NONE)) else {
                 self.use_idle_room(now);
                 return;
             };
-            let fits = piece.reinjection || self.send.fits(piece.dsn + piece.bytes);
-            if !fits && self.config.mode != Mode::V096 {
+            let fits = piece.origin != Origin::New || self.send.fits(piece.dsn + piece.bytes);
+            if !fits && !v096 && !repeats {
                 return;
             }
-            let Some(targets) = self.decide(now, &piece) else { return };
-            if fits {
-                for path in targets.iter() {
-                    self.assign(now, path, &piece, targets);
+            let sent = match self.decide(now, &piece) {
+                Order::Wait => false,
+                Order::Instead(path, other) => {
+                    self.assign_to_all(now, &other, PathSet::EMPTY.with(path))
                 }
-            } else if !self.optimise_for(now, targets) {
+                Order::Send(targets) if fits => self.assign_to_all(now, &piece, targets),
+                Order::Send(targets) => v096 && self.optimise_for(now, targets),
+            };
+            if !sent {
                 return;
             }
         }
+    }
+
+    fn assign_to_all(&mut self, now: Instant, piece: &Piece, targets: PathSet) -> bool {
+        for path in targets.iter() {
+            self.assign(now, path, piece, targets);
+        }
+        true
     }
 
     /// Reinjections first, in the order of the stream, then new data.
@@ -54,10 +92,9 @@ impl Endpoint {
         if let Some(segment) = self.send.next_reinjection() {
             let carried_by = self.still_untried(segment.dsn, segment.carried_by);
             let (dsn, bytes) = (segment.dsn, segment.bytes);
-            return Some(Piece { dsn, bytes, reinjection: true, carried_by });
+            return Some(Piece { carried_by, ..Piece::again(dsn, bytes) });
         }
-        let (dsn, bytes) = self.send.next_new()?;
-        Some(Piece { dsn, bytes, reinjection: false, carried_by: PathSet::EMPTY })
+        self.send.next_new().map(|(dsn, bytes)| Piece::new(dsn, bytes))
     }
 
     /// The mask of paths that carried a segment, cleared when no usable path is left outside it
@@ -80,37 +117,83 @@ impl Endpoint {
         PathSet::EMPTY
     }
 
-    /// The paths that the piece goes to; `None` to wait.
-    fn decide(&mut self, now: Instant, piece: &Piece) -> Option<PathSet> {
-        self.refresh_views(piece.carried_by);
-        if !self.views.iter().any(|view| view.usable && view.has_room) {
+    /// Asks the scheduler, if there is any path to choose, and holds it to the rules. An answer that
+    /// cannot be followed counts as a wait.
+    fn decide(&mut self, now: Instant, piece: &Piece) -> Order {
+        self.refresh_views(now, piece.carried_by);
+        let queue_windows = self.scheduler.queue_limit_windows();
+        let able = |path: &&PathView| path.usable && path.accepts(queue_windows);
+        let able = self.views.iter().filter(able);
+        let able = able.fold(PathSet::EMPTY, |set, path| set.with(path.id));
+        if able == PathSet::EMPTY {
+            return Order::Wait;
+        }
+        let (chosen, other) = match self.ask(now, piece) {
+            Decision::Send(path) => (PathSet::EMPTY.with(path), None),
+            Decision::Duplicate(paths) => (paths, None),
+            Decision::Wait(_) => (PathSet::EMPTY, None),
+            Decision::Repeat(path) => (PathSet::EMPTY, self.repetition(path, able)),
+            Decision::Ahead { path, gap_bytes } => {
+                (PathSet::EMPTY, self.piece_ahead(path, able, piece, gap_bytes))
+            }
+        };
+        let order = match other {
+            Some((path, other)) => Order::Instead(path, other),
+            None if piece.bytes == 0 => Order::Wait,
+            None => self.order_send(chosen.common(able)),
+        };
+        if piece.bytes > 0 {
+            self.note_wait(now, matches!(order, Order::Wait));
+        }
+        order
+    }
+
+    /// The next piece of the path's own walk along the stream (`algorithms.md` §3.5).
+    fn repetition(&self, path: PathId, able: PathSet) -> Option<(PathId, Piece)> {
+        let state = self.paths.get(path.index()).filter(|_| able.contains(path))?;
+        let segment = self.send.first_from(state.walked_to)?;
+        let piece = Piece::new(segment.dsn, segment.bytes);
+        Some((path, Piece { origin: Origin::Repeat, ..piece }))
+    }
+
+    /// A new piece further on in the stream than the one at hand.
+    fn piece_ahead(
+        &mut self,
+        path: PathId,
+        able: PathSet,
+        at_hand: &Piece,
+        gap_bytes: u64,
+    ) -> Option<(PathId, Piece)> {
+        if at_hand.origin != Origin::New || at_hand.bytes == 0 || !able.contains(path) {
             return None;
         }
+        let (dsn, bytes) = self.send.pass_over_to(at_hand.dsn.saturating_add(gap_bytes))?;
+        Some((path, Piece::new(dsn, bytes)))
+    }
+
+    fn ask(&mut self, now: Instant, piece: &Piece) -> Decision {
         let (receive_window_bytes, window_left_bytes) = self.send.window_bytes();
         let view = ConnectionView {
             now,
             paths: &self.views,
             segment_bytes: piece.bytes,
-            reinjection: piece.reinjection,
+            reinjection: piece.origin == Origin::Reinjection,
             unsent_bytes: self.send.unsent_bytes(),
             receive_window_bytes,
             window_left_bytes,
             window_blocked: std::mem::take(&mut self.window_blocked),
         };
-        let chosen = match self.scheduler.select(&view) {
-            Decision::Send(path) => PathSet::EMPTY.with(path),
-            Decision::Duplicate(paths) => paths,
-            Decision::Wait(until) => {
-                self.wake_at = until.filter(|at| *at > now).unwrap_or(Instant::FAR_FUTURE);
-                PathSet::EMPTY
-            }
-        };
-        let able = |path: &PathView| path.usable && path.has_room && chosen.contains(path.id);
-        let targets = self.views.iter().filter(|path| able(path));
-        let targets = targets.fold(PathSet::EMPTY, |set, path| set.with(path.id));
-        let targets = if targets == PathSet::EMPTY { self.break_deadlock() } else { targets };
-        self.note_wait(now, targets == PathSet::EMPTY);
-        (targets != PathSet::EMPTY).then_some(targets)
+        let decision = self.scheduler.select(&view);
+        if let Decision::Wait(until) = decision {
+            self.wake_at = until.filter(|at| *at > now).unwrap_or(Instant::FAR_FUTURE);
+        }
+        decision
+    }
+
+    /// Sends on what was chosen; if that is nothing, the deadlock rule decides.
+    fn order_send(&self, chosen: PathSet) -> Order {
+        let targets = if chosen == PathSet::EMPTY { self.break_deadlock() } else { chosen };
+        if targets == PathSet::EMPTY { Order::Wait } else { Order::Send(targets) }
     }
 
     /// A scheduler that waits while nothing is under way anywhere would wait for ever: send on the
@@ -144,14 +227,22 @@ impl Endpoint {
         let Some(subflow) = &mut self.subflows[path.index()] else { return };
         subflow.tx.assign(Mapping { dsn: piece.dsn, bytes: piece.bytes });
         self.scheduler.on_sent(now, path, piece.bytes);
-        if piece.reinjection {
-            self.paths[path.index()].reinjected_packets += 1;
+        let is_first = all.iter().next() == Some(path);
+        let state = &mut self.paths[path.index()];
+        match piece.origin {
+            Origin::Reinjection => state.reinjected_packets += 1,
+            Origin::New | Origin::Repeat => {
+                state.redundant_packets += u64::from(piece.origin == Origin::Repeat || !is_first);
+                state.walked_to = piece.dsn + piece.bytes;
+            }
+        }
+        if piece.origin != Origin::New {
             if let Some(segment) = self.send.segment_mut(piece.dsn) {
                 segment.carried_by = segment.carried_by.with(path);
             }
-            self.send.on_reinjected(piece.dsn);
-        } else if all.iter().next() == Some(path) {
-            self.send.push_sent(piece.bytes, all);
+            self.send.on_reinjected(piece.dsn, piece.bytes);
+        } else if is_first {
+            self.send.on_assigned(piece.dsn, piece.bytes, all);
             if self.meta_at == Instant::FAR_FUTURE {
                 self.restart_meta_timer(now);
             }
@@ -159,13 +250,21 @@ impl Endpoint {
         self.send_queued(now, path.index());
     }
 
-    pub(super) fn refresh_views(&mut self, carried_by: PathSet) {
+    pub(super) fn refresh_views(&mut self, now: Instant, carried_by: PathSet) {
         let mode = self.config.mode;
+        let repeats = self.scheduler.repeats();
         self.views.clear();
         for subflow in self.subflows.iter().flatten().filter(|subflow| subflow.is_established()) {
-            let state = &self.paths[subflow.path.index()];
+            let state = &mut self.paths[subflow.path.index()];
+            while state.forecast.front().is_some_and(|outage| outage.end <= now) {
+                state.forecast.pop_front();
+            }
             let tried = carried_by.contains(subflow.path);
-            self.views.push(path_view(mode, subflow, state, tried));
+            let mut view = path_view(mode, subflow, state, tried);
+            if repeats && let Some(segment) = self.send.first_from(state.walked_to) {
+                view.repeat_bytes = segment.bytes;
+            }
+            self.views.push(view);
         }
     }
 }
@@ -199,6 +298,7 @@ fn path_view(mode: Mode, subflow: &Subflow, state: &PathState, tried: bool) -> P
         mss_bytes: mode.mss_bytes(),
         pacing_rate: tx.pacing_rate(),
         loss_ratio: tx.stats.lost_packets as f64 / sent as f64,
-        forecast: None,
+        forecast: state.forecast.front().copied(),
+        repeat_bytes: 0,
     }
 }

@@ -42,6 +42,8 @@ pub struct PathStats {
     pub retransmitted_packets: u64,
     /// Segments assigned to the path that had been assigned to another before.
     pub reinjected_packets: u64,
+    /// Copies assigned to the path on purpose, while the segment was under way on another.
+    pub redundant_packets: u64,
     /// Retransmission timeouts.
     pub timeouts: u64,
     /// Episodes that proved spurious.
@@ -83,6 +85,7 @@ impl Endpoint {
             lost_packets: stats.lost_packets,
             retransmitted_packets: stats.retransmitted_packets,
             reinjected_packets: state.reinjected_packets,
+            redundant_packets: state.redundant_packets,
             timeouts: stats.timeouts,
             undone: stats.undone,
             unique_bytes: state.unique_bytes,

@@ -80,8 +80,9 @@ impl Endpoint {
         if !blocked {
             return;
         }
-        self.refresh_views(PathSet::EMPTY);
+        self.refresh_views(now, PathSet::EMPTY);
         let able = self.views.iter().filter(|path| path.usable && path.has_room && !path.backup);
+        let able = able.filter(|path| !self.scheduler.avoids(now, path));
         if let Some(path) = able.min_by_key(|path| path.srtt).map(|path| path.id) {
             self.optimise(now, path);
         }

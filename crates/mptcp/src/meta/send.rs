@@ -26,6 +26,9 @@ pub(crate) struct SendBuffer {
     next: u64,
     segments: VecDeque<MetaSegment>,
     reinject: BTreeSet<u64>,
+    /// Segments passed over for later ones: still unsent, the first things at hand.
+    holes: BTreeSet<u64>,
+    hole_bytes: u64,
     window_end: u64,
     window_bytes: u64,
 }
@@ -40,6 +43,8 @@ impl SendBuffer {
             next: 0,
             segments: VecDeque::new(),
             reinject: BTreeSet::new(),
+            holes: BTreeSet::new(),
+            hole_bytes: 0,
             window_end: 0,
             window_bytes: 0,
         }
@@ -57,7 +62,7 @@ impl SendBuffer {
 
     /// Bytes in the buffer that no path has been assigned yet.
     pub fn unsent_bytes(&self) -> u64 {
-        self.written() - self.next
+        self.written() - self.next + self.hole_bytes
     }
 
     /// The application is blocked for lack of send memory.
@@ -82,19 +87,63 @@ impl SendBuffer {
         (self.window_bytes, self.window_end.saturating_sub(self.next))
     }
 
-    /// Length of the next new segment. Short ones leave only when the application has nothing more
-    /// at hand; one that the send buffer cuts short waits for a DATA_ACK (RFC 9293 §3.8.6.2.1).
+    /// Place and length of the next new segment: what was passed over first. Short ones leave only
+    /// when the application has nothing more at hand; one that the send buffer cuts short waits for
+    /// a DATA_ACK (RFC 9293 §3.8.6.2.1).
     pub fn next_new(&self) -> Option<(u64, u64)> {
-        let bytes = self.unsent_bytes().min(self.mss_bytes);
+        match self.holes.first() {
+            Some(hole) => self.segment(*hole).map(|segment| (segment.dsn, segment.bytes)),
+            None => self.fresh_at(self.next),
+        }
+    }
+
+    /// The segment that would begin at `dsn`, where nothing has been cut yet.
+    fn fresh_at(&self, dsn: u64) -> Option<(u64, u64)> {
+        let bytes = self.written().saturating_sub(dsn).min(self.mss_bytes);
         if bytes == 0 || bytes < self.mss_bytes && self.is_full() && !self.is_empty() {
             return None;
         }
-        Some((self.next, bytes))
+        Some((dsn, bytes))
+    }
+
+    /// The first unsent segment that begins at `dsn` or later. Fresh ones before it are cut and
+    /// passed over; `None`, and nothing is passed over, when data or window do not reach so far.
+    pub fn pass_over_to(&mut self, dsn: u64) -> Option<(u64, u64)> {
+        if let Some(hole) = self.holes.range(dsn..).next() {
+            return self.segment(*hole).map(|segment| (segment.dsn, segment.bytes));
+        }
+        let count = dsn.saturating_sub(self.next).div_ceil(self.mss_bytes);
+        let (start, bytes) = self.fresh_at(self.next.checked_add(count * self.mss_bytes)?)?;
+        if !self.fits(start + bytes) {
+            return None;
+        }
+        while self.next < start {
+            self.holes.insert(self.next);
+            self.hole_bytes += self.mss_bytes;
+            self.push_sent(self.mss_bytes, PathSet::EMPTY);
+        }
+        Some((start, bytes))
     }
 
     /// Whether the receive window admits the bytes up to `end`.
     pub fn fits(&self, end: u64) -> bool {
         end <= self.window_end
+    }
+
+    /// The unsent segment at `dsn`, passed over before or next of all, was assigned to paths.
+    pub fn on_assigned(&mut self, dsn: u64, bytes: u64, carried_by: PathSet) {
+        if dsn == self.next {
+            self.push_sent(bytes, carried_by);
+        } else if let Some(segment) = self.segment_mut(dsn) {
+            segment.carried_by = carried_by;
+            self.fill_hole(dsn, bytes);
+        }
+    }
+
+    fn fill_hole(&mut self, dsn: u64, bytes: u64) {
+        if self.holes.remove(&dsn) {
+            self.hole_bytes -= bytes;
+        }
     }
 
     /// The next new segment was assigned to a path.
@@ -129,6 +178,16 @@ impl SendBuffer {
     }
 
     /// The segment that begins at `dsn`, unless it has its DATA_ACK.
+    fn segment(&self, dsn: u64) -> Option<&MetaSegment> {
+        self.first_from(dsn).filter(|segment| segment.dsn == dsn)
+    }
+
+    /// The first segment without DATA_ACK that begins at `dsn` or later.
+    pub fn first_from(&self, dsn: u64) -> Option<&MetaSegment> {
+        self.segments.get(self.segments.partition_point(|segment| segment.dsn < dsn))
+    }
+
+    /// The segment that begins at `dsn`, unless it has its DATA_ACK.
     pub fn segment_mut(&mut self, dsn: u64) -> Option<&mut MetaSegment> {
         let index = self.segments.partition_point(|segment| segment.dsn < dsn);
         self.segments.get_mut(index).filter(|segment| segment.dsn == dsn)
@@ -140,15 +199,18 @@ impl SendBuffer {
         self.segment_mut(dsn).copied()
     }
 
-    /// Queues the segment at `dsn` to go again. False when it has its DATA_ACK or is queued.
+    /// Queues the segment at `dsn` to go again. False when it has its DATA_ACK, is queued, or was
+    /// passed over and has still to go for the first time.
     pub fn reinject(&mut self, dsn: u64) -> bool {
-        self.segment_mut(dsn).is_some() && self.reinject.insert(dsn)
+        let was_sent = self.segment(dsn).is_some() && !self.holes.contains(&dsn);
+        was_sent && self.reinject.insert(dsn)
     }
 
     /// Queues everything without DATA_ACK to go again; returns how many segments that are.
     pub fn reinject_all(&mut self) -> u64 {
         let before = self.reinject.len();
-        self.reinject.extend(self.segments.iter().map(|segment| segment.dsn));
+        let sent = self.segments.iter().map(|segment| segment.dsn);
+        self.reinject.extend(sent.filter(|dsn| !self.holes.contains(dsn)));
         (self.reinject.len() - before) as u64
     }
 
@@ -160,8 +222,9 @@ impl SendBuffer {
         }
     }
 
-    /// The segment at `dsn` was assigned again.
-    pub fn on_reinjected(&mut self, dsn: u64) {
+    /// The segment at `dsn` was assigned again, or by a timer before its turn.
+    pub fn on_reinjected(&mut self, dsn: u64, bytes: u64) {
         self.reinject.remove(&dsn);
+        self.fill_hole(dsn, bytes);
     }
 }

@@ -39,6 +39,8 @@ struct Probe {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Effects {
     pub acked_bytes: u64,
+    /// End of the newest segment acknowledged in order, and the DATA_ACK that came with it.
+    pub delivered: Option<(u64, u64)>,
     pub lost_bytes: u64,
     /// Packets of a loss episode that began.
     pub recovery: Option<u64>,

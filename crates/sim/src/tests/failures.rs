@@ -5,7 +5,7 @@ use crate::{PathConfig, RunConfig, UpWindow, simulate, simulate_with};
 use congestion::Algorithm as Congestion;
 use mptcp::Mode;
 use proptest::prelude::*;
-use scheduler::{Algorithm as Scheduling, ConnectionView, Decision, Scheduler};
+use scheduler::{Algorithm as Scheduling, Choice, ConnectionView, Decision, Scheduler};
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
@@ -149,14 +149,16 @@ fn a_scheduler_that_only_waits_cannot_deadlock_a_transfer() {
 fn any_path(name: &'static str) -> impl Strategy<Value = PathConfig> {
     let gaps = prop::collection::vec((0.0..20.0_f64, 0.05..6.0_f64), 0..3);
     let absences = prop::option::of((0.0..10.0_f64, 0.1..8.0_f64));
+    let forecast = prop::option::of(prop::sample::select(vec![-700.0, 0.0, 0.0, 700.0]));
     (
         1.0..60.0_f64,
         2.0..300.0_f64,
         prop::sample::select(vec![0.0, 0.001, 0.02, 0.1]),
         gaps,
         absences,
+        forecast,
     )
-        .prop_map(move |(mbps, rtt_ms, loss, gaps, absence)| {
+        .prop_map(move |(mbps, rtt_ms, loss, gaps, absence, forecast)| {
             let mut path = with_loss(path(name, mbps, rtt_ms), loss);
             let mut free_from = 0.0;
             for (after_s, length_s) in gaps {
@@ -170,40 +172,54 @@ fn any_path(name: &'static str) -> impl Strategy<Value = PathConfig> {
                     UpWindow { start_s: start_s + length_s, end_s: None },
                 ];
             }
+            if let Some(error_ms) = forecast {
+                path = with_forecast(path, error_ms);
+            }
             path
         })
+}
+
+/// All of them with their defaults, and some with other parameters.
+fn every_scheduler() -> Vec<Choice> {
+    let others = [
+        r#"{"name": "roundrobin", "num_segments": 3}"#,
+        r#"{"name": "ecf", "delta": "paper"}"#,
+        r#"{"name": "daps", "in_slow_start": false, "queue_windows": 1}"#,
+        r#"{"name": "sttf", "queue_windows": 64}"#,
+        r#"{"name": "stms", "delta": "paper"}"#,
+        r#"{"name": "peekaboo", "flip_max": 1.0}"#,
+        r#"{"name": "alcs", "k": "one", "delta": "none", "idle_guard": false}"#,
+        r#"{"name": "alcs", "k": "burst", "delta": "mdev", "margin_rtts": 5}"#,
+    ];
+    let others = others.map(|json| serde_json::from_str(json).expect("a scheduler"));
+    Scheduling::ALL.map(Choice::from).into_iter().chain(others).collect()
 }
 
 fn any_run() -> impl Strategy<Value = RunConfig> {
     let algorithms = (
         prop::sample::select(vec![Mode::V096, Mode::Upstream]),
         prop::sample::select(Congestion::ALL.to_vec()),
-        prop::sample::select(Scheduling::ALL.to_vec()),
+        prop::sample::select(every_scheduler()),
     );
     let buffers = (3_000_u64..3_000_000, 3_000_u64..3_000_000);
-    (
-        any_path("a"),
-        any_path("b"),
-        algorithms,
-        buffers,
-        1_u64..3_000_000,
-        any::<bool>(),
-        0_u64..1000,
-    )
-        .prop_map(|(a, b, (mode, congestion, scheduler), (send, receive), bytes, up, seed)| {
+    let paths = (any_path("a"), any_path("b"), prop::option::of(any_path("c")));
+    (paths, algorithms, buffers, 1_u64..3_000_000, any::<bool>(), 0_u64..1000).prop_map(
+        |(paths, (mode, congestion, scheduler), (send, receive), bytes, up, seed)| {
             let mut one = connection(mode, congestion, megabytes(1));
-            one.scheduler = scheduler.into();
+            one.scheduler = scheduler;
             one.send_buffer_bytes = send;
             one.receive_buffer_bytes = receive;
             one.workload.bytes = Some(bytes);
             if up {
                 one.workload.direction = crate::Direction::Up;
             }
-            let mut config = config(vec![a, b], vec![one]);
+            let (a, b, c) = paths;
+            let mut config = config([a, b].into_iter().chain(c).collect(), vec![one]);
             config.seed = seed;
             config.stop_after_s = 36_000.0;
             config
-        })
+        },
+    )
 }
 
 proptest! {

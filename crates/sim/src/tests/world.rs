@@ -1,8 +1,8 @@
 //! Small words for building runs in tests.
 
 use crate::{
-    BulkConfig, ConnectionConfig, Direction, Outcome, PathConfig, RunConfig, Transport, UpWindow,
-    simulate,
+    BulkConfig, ConnectionConfig, Direction, ForecastKind, Outcome, PathConfig, RunConfig,
+    Transport, UpWindow, simulate,
 };
 use congestion::Algorithm as Congestion;
 use link::{InFlight, LinkConfig, LossConfig, OutageConfig, QueueConfig};
@@ -15,7 +15,15 @@ pub fn path(name: &str, mbps: f64, rtt_ms: f64) -> PathConfig {
     let bdp_bytes = (mbps * rtt_ms * 125.0) as u64;
     link.queue = QueueConfig::DropTail { bytes: Some(bdp_bytes.max(15_000)), packets: None };
     let present = vec![UpWindow { start_s: 0.0, end_s: None }];
-    PathConfig { name: name.into(), down: link.clone(), up: link, backup: false, present }
+    PathConfig {
+        name: name.into(),
+        down: link.clone(),
+        up: link,
+        backup: false,
+        present,
+        forecast: ForecastKind::None,
+        forecast_error_ms: 0.0,
+    }
 }
 
 pub fn with_loss(mut path: PathConfig, ratio: f64) -> PathConfig {
@@ -28,6 +36,13 @@ pub fn with_gap(mut path: PathConfig, start_s: f64, end_s: f64) -> PathConfig {
     let gap = OutageConfig { start_s, end_s, in_flight: InFlight::Drop };
     path.down.outages.push(gap.clone());
     path.up.outages.push(gap);
+    path
+}
+
+/// The sender knows the gaps ahead, so much too late.
+pub fn with_forecast(mut path: PathConfig, error_ms: f64) -> PathConfig {
+    path.forecast = ForecastKind::Outages;
+    path.forecast_error_ms = error_ms;
     path
 }
 

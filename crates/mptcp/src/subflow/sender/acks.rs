@@ -11,6 +11,8 @@ impl SubflowSender {
         let mut effects = Effects::default();
         let prior_in_flight_bytes = self.board.in_flight_bytes();
         let (ack, sacks, echo) = (segment.ack, segment.sacks.iter(), segment.echo);
+        let newest = ack.checked_sub(1).and_then(|seq| self.board.get(seq)).map(|p| p.data);
+        effects.delivered = newest.map(|piece| (piece.dsn + piece.bytes, segment.data_ack));
         let outcome = self.board.on_ack(now, ack, sacks, echo, &mut self.rtt);
         effects.acked_bytes = outcome.delivered_bytes;
         if segment.duplicate {
@@ -93,6 +95,7 @@ impl SubflowSender {
                 lost_bytes: lost.bytes,
                 in_flight_bytes: self.board.in_flight_bytes(),
                 tx_in_flight_bytes: lost.tx_in_flight_bytes,
+                lost_since_sent_bytes: lost.lost_since_sent_bytes,
                 delivered_bytes: self.board.delivered_bytes(),
                 new_episode,
             },
@@ -132,6 +135,7 @@ impl SubflowSender {
                     packets: 1,
                     bytes: self.mss_bytes,
                     tx_in_flight_bytes: self.board.in_flight_bytes() + self.mss_bytes,
+                    lost_since_sent_bytes: self.mss_bytes,
                 };
                 self.report_loss(now, &lost, true);
                 self.recovery_end = self.board.una();

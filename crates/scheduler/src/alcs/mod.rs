@@ -1,0 +1,302 @@
+//! ALCS, the scheduler of arXiv 2503.07973 for terrestrial and satellite paths: waits for the fast
+//! path by an estimate of transfer times that corrects itself, and leaves a path before its known
+//! outage (`algorithms.md` §5; step and item numbers are those of §5.2 and §5.3).
+
+mod sigma;
+
+use crate::default_pick::{pick_among, serving_among};
+use crate::{ConnectionView, Decision, PathEvent, PathView, Scheduler};
+use parameters::{Info, Parameter, Values, flag, number, option};
+use sigma::{Frozen, Limits, Sigma};
+use units::{Duration, Instant, PathId};
+
+pub(crate) const INFO: Info = Info {
+    name: "alcs",
+    title: "ALCS (open points of the paper are parameters)",
+    source: "arXiv 2503.07973, sections II to VI",
+    parameters: &[
+        Parameter {
+            name: "update_interval_ms",
+            unit: "ms",
+            kind: number(100.0, 0.0, 60_000.0),
+            meaning: "T_u: how often sigma moves; 0: once per largest smoothed RTT.",
+            source: "ours: the paper leaves T_u open",
+        },
+        Parameter {
+            name: "alpha",
+            unit: "",
+            kind: number(0.99, 0.5, 1.0),
+            meaning: "Factor by which sigma moves.",
+            source: "arXiv 2503.07973, alpha = 0.99",
+        },
+        Parameter {
+            name: "sigma_min",
+            unit: "",
+            kind: number(0.5, 0.01, 1.0),
+            meaning: "Smallest sigma.",
+            source: "ours: the paper leaves the limits open",
+        },
+        Parameter {
+            name: "sigma_max",
+            unit: "",
+            kind: number(2.0, 1.0, 100.0),
+            meaning: "Largest sigma.",
+            source: "ours: the paper leaves the limits open",
+        },
+        Parameter {
+            name: "delta",
+            unit: "",
+            kind: option(&["kernel", "mdev", "none"]),
+            meaning: "RTT variation of each path: half of Linux rttvar_us (never below 100 ms), the \
+                      mean deviation as it is, or 0.",
+            source: "ours: the paper says 'variation of rtt'; ECF's kernel code has rttvar_us >> 1",
+        },
+        Parameter {
+            name: "k",
+            unit: "",
+            kind: option(&["all", "one", "burst"]),
+            meaning: "Segments that the estimate counts: all unsent ones, one, or what the slow \
+                      path's free window takes.",
+            source: "ours: the paper leaves k open",
+        },
+        Parameter {
+            name: "idle_guard",
+            unit: "",
+            kind: flag(true),
+            meaning: "Leave sigma of a path alone in an interval in which the path was hardly used.",
+            source: "ours: without it, waiting breeds waiting",
+        },
+        Parameter {
+            name: "deactivate",
+            unit: "",
+            kind: flag(true),
+            meaning: "Put no new data on a path from shortly before its known outage to its end.",
+            source: "arXiv 2503.07973, V-B",
+        },
+        Parameter {
+            name: "margin_rtts",
+            unit: "smoothed RTTs",
+            kind: number(1.0, 0.0, 100.0),
+            meaning: "How long before its outage a path is left; one is too short while slow start \
+                      fills a queue.",
+            source: "arXiv 2503.07973, V-B: one RTT",
+        },
+    ],
+};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Delta {
+    Kernel,
+    Mdev,
+    None,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Count {
+    All,
+    One,
+    Burst,
+}
+
+/// Estimates when the segments at hand would be through on the fast and on the slow path, waits when
+/// the fast path is earlier, and puts nothing new on a path that is about to be cut off.
+#[derive(Debug)]
+pub struct Alcs {
+    sigmas: Vec<Sigma>,
+    /// T_0: the present interval began here.
+    updated_at: Option<Instant>,
+    /// T_u; zero for the largest smoothed RTT.
+    interval: Duration,
+    limits: Limits,
+    delta: Delta,
+    count: Count,
+    idle_guard: bool,
+    deactivate: bool,
+    margin_milli: u32,
+}
+
+impl Alcs {
+    pub(crate) fn new(values: &Values) -> Self {
+        let micro = |name| (values.number(name) * 1e6).round() as u128;
+        Self {
+            sigmas: Vec::new(),
+            updated_at: None,
+            interval: Duration::from_micros((values.number("update_interval_ms") * 1e3) as u64),
+            limits: Limits {
+                alpha_micro: micro("alpha"),
+                min_micro: micro("sigma_min"),
+                max_micro: micro("sigma_max"),
+            },
+            delta: match values.option("delta") {
+                "kernel" => Delta::Kernel,
+                "mdev" => Delta::Mdev,
+                _ => Delta::None,
+            },
+            count: match values.option("k") {
+                "one" => Count::One,
+                "burst" => Count::Burst,
+                _ => Count::All,
+            },
+            idle_guard: values.flag("idle_guard"),
+            deactivate: values.flag("deactivate"),
+            margin_milli: (values.number("margin_rtts") * 1e3).round() as u32,
+        }
+    }
+
+    fn sigma(&mut self, path: PathId) -> &mut Sigma {
+        if self.sigmas.len() <= path.index() {
+            self.sigmas.resize(path.index() + 1, Sigma::default());
+        }
+        &mut self.sigmas[path.index()]
+    }
+
+    // ---- step 1: deactivation ----------------------------------------------------------------
+
+    /// The moment from which the path takes no new data: `margin_rtts` smoothed RTTs before its
+    /// outage (item 10); `None` without one.
+    fn leaves_at(&self, path: &PathView) -> Option<Instant> {
+        let outage = path.forecast.filter(|_| self.deactivate)?;
+        let margin = path.srtt.saturating_mul(self.margin_milli) / 1000;
+        Some(outage.start.saturating_sub(margin))
+    }
+
+    /// Step 1: the next outage is at most the margin away, or under way.
+    fn is_deactivated(&self, now: Instant, path: &PathView) -> bool {
+        self.leaves_at(path).is_some_and(|at| now >= at)
+            && path.forecast.is_some_and(|outage| now < outage.end)
+    }
+
+    /// When a decision to wait has to be looked at again: a path leaves (item 10) or comes back
+    /// (item 19). `None` when no outage is known.
+    fn next_change(&self, view: &ConnectionView<'_>) -> Option<Instant> {
+        let usable = view.paths.iter().filter(|path| path.usable);
+        let changes = usable.filter_map(|path| {
+            let leaves = self.leaves_at(path)?;
+            if view.now < leaves { Some(leaves) } else { path.forecast.map(|outage| outage.end) }
+        });
+        changes.min().filter(|at| *at > view.now && *at != Instant::FAR_FUTURE)
+    }
+
+    // ---- step 4: sigma -----------------------------------------------------------------------
+
+    /// rtt_i + Delta_i of equations 3 and 4 (item 3).
+    fn round(&self, path: &PathView) -> Duration {
+        path.srtt
+            + match self.delta {
+                Delta::Kernel => path.rttvar_kernel / 2,
+                Delta::Mdev => path.mdev,
+                Delta::None => Duration::ZERO,
+            }
+    }
+
+    /// Step 4, only here and only when an interval is over.
+    fn update_sigmas(&mut self, view: &ConnectionView<'_>) {
+        let interval = if self.interval.is_zero() {
+            view.paths.iter().map(|path| path.srtt).max().unwrap_or_default()
+        } else {
+            self.interval
+        };
+        let elapsed = view.now - self.updated_at.unwrap_or(view.now);
+        if self.updated_at.is_some() && elapsed < interval {
+            return;
+        }
+        self.updated_at = Some(view.now);
+        let (guard, limits) = (self.idle_guard, self.limits);
+        for path in view.paths {
+            let frozen = Frozen {
+                cwnd_packets: path.cwnd_packets,
+                mss_bytes: path.mss_bytes,
+                round: self.round(path),
+            };
+            self.sigma(path.id).update(elapsed, guard, &limits, frozen);
+        }
+    }
+
+    // ---- step 5: the comparison --------------------------------------------------------------
+
+    /// k (item 7).
+    fn segments(&self, view: &ConnectionView<'_>, slow: &PathView) -> u64 {
+        let unsent = view.unsent_packets(slow.mss_bytes);
+        match self.count {
+            Count::All => unsent,
+            Count::One => 1,
+            // §2.4 step 4: v0.96 cuts to what the free window takes
+            Count::Burst => {
+                unsent.min(slow.cwnd_packets.saturating_sub(slow.in_flight_packets)).max(1)
+            }
+        }
+    }
+
+    /// tl_f (equation 3) and tl_s (equation 4), both times w_f * w_s * 10^6, in µs.
+    fn transfer_times(&mut self, k: u64, fast: &PathView, slow: &PathView) -> (u128, u128) {
+        let ahead_f = k.saturating_add(fast.in_flight_packets).saturating_add(fast.queued_packets);
+        let ahead_s = k.saturating_add(slow.in_flight_packets); // item 8: no q_s
+        let (w_f, w_s) = (u128::from(fast.cwnd_packets), u128::from(slow.cwnd_packets));
+        let scaled = |ahead: u64, round: Duration, sigma: u128, other: u128| {
+            let packets = u128::from(ahead).saturating_mul(round.as_micros());
+            packets.saturating_mul(sigma).saturating_mul(other)
+        };
+        let (round_f, round_s) = (self.round(fast), self.round(slow));
+        let tl_f = scaled(ahead_f, round_f, self.sigma(fast.id).micro, w_s);
+        let tl_s = scaled(ahead_s, round_s, self.sigma(slow.id).micro, w_f);
+        (tl_f, tl_s)
+    }
+}
+
+/// A reinjection that only deactivated paths have not carried yet goes again where it went: it is at
+/// hand before all new data, and would hold them up until the outage is over.
+fn repeat_among<'a>(
+    view: &ConnectionView<'a>,
+    active: impl Fn(&PathView) -> bool + Clone,
+) -> Option<&'a PathView> {
+    let mut untried = view.paths.iter().filter(|path| path.usable && !path.tried).peekable();
+    if untried.peek().is_none() || untried.any(&active) {
+        return None;
+    }
+    serving_among(view, active).filter(|path| path.has_room).min_by_key(|path| path.srtt)
+}
+
+impl Scheduler for Alcs {
+    fn select(&mut self, view: &ConnectionView<'_>) -> Decision {
+        for path in view.paths {
+            let (is_full, in_flight) = (!path.has_room, path.in_flight_packets > 0);
+            self.sigma(path.id).observe(view.now, is_full, in_flight);
+        }
+        let active = |path: &PathView| path.usable && !self.is_deactivated(view.now, path);
+        let slow = pick_among(view, active).or_else(|| repeat_among(view, active));
+        // Item 22: the fastest of those that stay.
+        let fast = serving_among(view, active).min_by_key(|path| path.srtt);
+        let (Some(fast), Some(slow)) = (fast, slow) else {
+            return Decision::Wait(self.next_change(view)); // step 3
+        };
+        if view.reinjection || fast.id == slow.id {
+            return Decision::Send(slow.id); // step 2
+        }
+        self.update_sigmas(view);
+        let k = self.segments(view, slow);
+        let (tl_f, tl_s) = self.transfer_times(k, fast, slow);
+        // Item 23: equality sends. The deadlock rule (§3): nothing in flight on the awaited path
+        // means nothing to wait for.
+        if tl_f < tl_s && fast.in_flight_packets > 0 {
+            return Decision::Wait(self.next_change(view));
+        }
+        Decision::Send(slow.id)
+    }
+
+    fn avoids(&self, now: Instant, path: &PathView) -> bool {
+        self.is_deactivated(now, path)
+    }
+
+    fn on_acked(&mut self, _now: Instant, path: PathId, bytes: u64) {
+        self.sigma(path).on_acked(bytes); // item 5: delivered on the subflow, SACKed included
+    }
+
+    fn on_path_event(&mut self, _now: Instant, path: PathId, event: PathEvent) {
+        if event == PathEvent::Established {
+            *self.sigma(path) = Sigma::default();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

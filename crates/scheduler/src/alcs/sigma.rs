@@ -1,0 +1,111 @@
+//! The correction factors of ALCS: sigma, and what was expected against what happened
+//! (`algorithms.md` §5.1, §5.3).
+
+use units::{Duration, Instant};
+
+/// sigma is kept in millionths.
+pub(crate) const ONE: u128 = 1_000_000;
+
+/// How sigma moves.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    /// alpha in millionths: 0.99.
+    pub alpha_micro: u128,
+    /// Smallest sigma in millionths.
+    pub min_micro: u128,
+    /// Largest sigma in millionths.
+    pub max_micro: u128,
+}
+
+/// A path at the beginning T_0 of an interval: what the expectation is made from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Frozen {
+    pub cwnd_packets: u64,
+    pub mss_bytes: u64,
+    /// RTT and its variation: rtt_i + Delta_i.
+    pub round: Duration,
+}
+
+/// sigma of one path with the counters of its present interval.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sigma {
+    pub micro: u128,
+    frozen: Option<Frozen>,
+    acked_bytes: u64,
+    /// The window was full at a decision of this interval.
+    limited: bool,
+    /// Something was in flight at the last decision, and for so long in this interval.
+    busy: bool,
+    busy_for: Duration,
+    seen_at: Instant,
+}
+
+impl Default for Sigma {
+    fn default() -> Self {
+        Self {
+            micro: ONE, // §5.1: sigma starts at 1.0
+            frozen: None,
+            acked_bytes: 0,
+            limited: false,
+            busy: false,
+            busy_for: Duration::ZERO,
+            seen_at: Instant::ZERO,
+        }
+    }
+}
+
+impl Sigma {
+    pub fn on_acked(&mut self, bytes: u64) {
+        self.acked_bytes = self.acked_bytes.saturating_add(bytes);
+    }
+
+    /// Notes at a decision whether the path is in use.
+    pub fn observe(&mut self, now: Instant, is_full: bool, in_flight: bool) {
+        if self.busy {
+            self.busy_for += now - self.seen_at;
+        }
+        self.limited |= is_full;
+        self.busy = in_flight;
+        self.seen_at = now;
+    }
+
+    /// §5.3 item 6: an interval says something only when the window was the limit, or something was
+    /// in flight for nine tenths of it. Else: waiting → nothing delivered → wait even more.
+    fn is_idle(&self, elapsed: Duration) -> bool {
+        !self.limited && self.busy_for * 10 < elapsed * 9
+    }
+
+    /// Ends the interval, moves sigma, and begins the next one with the path as it is now.
+    pub fn update(&mut self, elapsed: Duration, guard: bool, limits: &Limits, next: Frozen) {
+        if let Some(frozen) = self.frozen
+            && !(guard && self.is_idle(elapsed))
+        {
+            self.micro = moved(self.micro, self.acked_bytes, elapsed, &frozen, limits);
+        }
+        self.frozen = Some(next);
+        self.acked_bytes = 0;
+        self.limited = false;
+        self.busy_for = Duration::ZERO;
+    }
+}
+
+/// §5.1: atp > etp → sigma * alpha, atp < etp → sigma / alpha, equal → sigma; within its limits.
+/// §5.3 item 4: etp = elapsed * w / ((rtt + Delta) * sigma), compared without dividing.
+pub(crate) fn moved(
+    sigma_micro: u128,
+    acked_bytes: u64,
+    elapsed: Duration,
+    frozen: &Frozen,
+    limits: &Limits,
+) -> u128 {
+    let window_bytes = u128::from(frozen.cwnd_packets) * u128::from(frozen.mss_bytes);
+    let expected = elapsed.as_micros().saturating_mul(window_bytes).saturating_mul(ONE);
+    let actual = u128::from(acked_bytes).saturating_mul(frozen.round.as_micros());
+    let actual = actual.saturating_mul(sigma_micro);
+    let moved = match actual.cmp(&expected) {
+        std::cmp::Ordering::Greater => sigma_micro * limits.alpha_micro / ONE,
+        std::cmp::Ordering::Less => sigma_micro * ONE / limits.alpha_micro,
+        std::cmp::Ordering::Equal => sigma_micro,
+    };
+    moved.max(limits.min_micro).min(limits.max_micro)
+}

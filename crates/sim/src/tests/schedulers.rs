@@ -1,0 +1,203 @@
+//! What single schedulers do to whole transfers.
+
+use super::world::*;
+use crate::{ForecastKind, Outcome, PathConfig, simulate};
+use congestion::Algorithm as Congestion;
+use link::QueueConfig;
+use mptcp::Mode;
+use scheduler::{Algorithm as Scheduling, Choice};
+
+fn named(json: &str) -> Choice {
+    serde_json::from_str(json).expect("a scheduler with its parameters")
+}
+
+/// The paths of `algorithms.md` §5.1: terrestrial 100 Mbit/s and 108 ms, satellite 50 Mbit/s and
+/// 60 ms with gaps of 1 s each 5 s, queues of 1000 packets (§5.3 item 16).
+fn with_handovers(satellite_loss: f64) -> Vec<PathConfig> {
+    let mut sat = with_loss(path("sat", 50.0, 60.0), satellite_loss);
+    for handover in 1..6 {
+        let start_s = 5.0 * f64::from(handover);
+        sat = with_gap(sat, start_s, start_s + 1.0);
+    }
+    let mut paths = vec![sat, with_loss(path("terr", 100.0, 108.0), 0.0001)];
+    for path in &mut paths {
+        for link in [&mut path.down, &mut path.up] {
+            link.queue = QueueConfig::DropTail { bytes: None, packets: Some(1000) };
+        }
+    }
+    paths
+}
+
+fn transfer(paths: Vec<PathConfig>, scheduler: Choice) -> Outcome {
+    transfer_with(paths, scheduler, 450_000_000)
+}
+
+fn transfer_with(paths: Vec<PathConfig>, scheduler: Choice, send_buffer_bytes: u64) -> Outcome {
+    let mut one = connection(Mode::V096, Congestion::Cubic, seconds(30.0));
+    one.scheduler = scheduler;
+    one.send_buffer_bytes = send_buffer_bytes;
+    run(paths, vec![one])
+}
+
+/// Data packets that handovers took on the satellite path, retransmissions set apart: those that left
+/// within a gap met it, whatever became of the first copy (`algorithms.md` §5.3 item 21).
+fn lost_in_handovers(outcome: &Outcome) -> u64 {
+    let again_until = |time_s: f64| {
+        let mut rows = outcome.samples.iter().filter(|row| row.path == Some(0));
+        rows.find(|row| (row.time_s - time_s).abs() < 0.01)
+            .map_or(0, |row| row.retransmitted_packets)
+    };
+    let gaps = (1..6).map(|handover| 5.0 * f64::from(handover));
+    let again: u64 = gaps.map(|start_s| again_until(start_s + 1.0) - again_until(start_s)).sum();
+    outcome.totals.links["sat.down"].dropped_outage - again
+}
+
+/// S4-F7 of `targets.md`: with a perfect forecast and a margin of one RTT, ALCS loses nothing in a
+/// gap; without one, or with minRTT, each gap takes what is in flight. Both losses of §5.1; k = one,
+/// so that the satellite is in use (§5.4).
+#[test]
+fn alcs_loses_nothing_in_a_handover_that_it_knows_ahead() {
+    let alcs = || named(r#"{"name": "alcs", "k": "one"}"#);
+    for loss in [0.0001, 0.005] {
+        let forecast = |error_ms: f64| {
+            let mut paths = with_handovers(loss);
+            paths[0] = with_forecast(paths[0].clone(), error_ms);
+            paths
+        };
+        let known = transfer(forecast(0.0), alcs());
+        let totals = &known.totals.connections[0];
+        assert_eq!(lost_in_handovers(&known), 0, "{loss}");
+        assert_eq!(totals.paths["terr"].reinjected_packets, 0, "{loss}: all had arrived");
+        assert!(totals.paths["sat"].sent_packets > 5_000, "{loss}: the satellite is in use");
+        let small_buffer = transfer_with(forecast(0.0), alcs(), 4_194_304);
+        assert_eq!(lost_in_handovers(&small_buffer), 0, "{loss}: default send buffer");
+        let late = transfer(forecast(1000.0), alcs());
+        assert!(lost_in_handovers(&late) > 0, "{loss}: a forecast one second late");
+        for blind in [alcs(), Scheduling::MinRtt.into()] {
+            let lost = lost_in_handovers(&transfer(with_handovers(loss), blind));
+            assert!(lost > 0, "{loss}: nothing lost in five gaps");
+        }
+    }
+}
+
+/// What the forecast says reaches the scheduler of the end that sends, in either direction.
+#[test]
+fn a_forecast_holds_for_uploads_too() {
+    let lost = |forecast| {
+        let mut paths = vec![with_gap(path("sat", 20.0, 60.0), 3.0, 4.0), path("terr", 20.0, 80.0)];
+        paths[0].forecast = forecast;
+        let mut one = connection(Mode::V096, Congestion::Bbr, seconds(8.0));
+        one.scheduler = named(r#"{"name": "alcs", "k": "one", "margin_rtts": 3}"#);
+        one.workload.direction = crate::Direction::Up;
+        run(paths, vec![one]).totals.links["sat.up"].dropped_outage
+    };
+    assert!(lost(ForecastKind::None) > 20);
+    assert_eq!(lost(ForecastKind::Outages), 0);
+}
+
+#[test]
+fn a_forecast_that_leaves_all_time_is_refused() {
+    let mut config = config(with_handovers(0.0), vec![]);
+    config.connections.push(connection(Mode::V096, Congestion::Cubic, seconds(1.0)));
+    config.paths[0] = with_forecast(config.paths[0].clone(), 1e15);
+    let error = simulate(&config).unwrap_err().to_string();
+    assert!(error.starts_with("forecast is"), "{error}");
+}
+
+/// STMS-like runs ahead on the slow path: less waits for holes, and with a small receive window
+/// that is throughput. The same setting as for BLEST in `capacity.rs`, with losses that end slow
+/// start's queues.
+#[test]
+fn stms_like_needs_less_reordering_than_minrtt() {
+    let one = |scheduler: Scheduling, window_bytes: u64| {
+        let fast = with_loss(path("fast", 50.0, 20.0), 0.0001);
+        let slow = with_loss(path("slow", 10.0, 200.0), 0.0001);
+        let mut one = connection(Mode::V096, Congestion::Cubic, seconds(20.0));
+        one.scheduler = scheduler.into();
+        one.receive_buffer_bytes = window_bytes;
+        let outcome = run(vec![fast, slow], vec![one]);
+        let own = outcome.samples.iter().filter(|row| row.path.is_none() && row.time_s > 5.0);
+        let waiting: Vec<u64> = own.map(|row| row.reorder_buffer_bytes).collect();
+        (goodput(&outcome), waiting.iter().sum::<u64>() / waiting.len() as u64)
+    };
+    let [minrtt, stms] = [Scheduling::MinRtt, Scheduling::Stms].map(|s| one(s, 450_000_000));
+    assert!(2 * stms.1 < minrtt.1 && stms.0 > 0.98 * minrtt.0, "{stms:?} {minrtt:?}");
+    let [minrtt, stms] = [Scheduling::MinRtt, Scheduling::Stms].map(|s| one(s, 1_000_000));
+    assert!(stms.0 > 1.2 * minrtt.0, "{stms:?} {minrtt:?}");
+}
+
+/// Every path carries the stream: a gap on one of them is not felt at all, and what that costs is
+/// counted as redundant, not as reinjected.
+#[test]
+fn redundant_does_not_feel_a_gap() {
+    let time = |paths: Vec<PathConfig>, scheduler: Scheduling| {
+        let mut one = connection(Mode::V096, Congestion::Cubic, megabytes(5));
+        one.scheduler = scheduler.into();
+        let outcome = run(paths, vec![one]);
+        let totals = outcome.totals.connections[0].clone();
+        (totals.completion_s.unwrap(), totals)
+    };
+    let paths = |gap: bool| {
+        let sat = path("sat", 20.0, 60.0);
+        let sat = if gap { with_gap(sat, 0.7, 1.7) } else { sat };
+        vec![sat, path("terr", 20.0, 60.0)]
+    };
+    let (undisturbed_s, totals) = time(paths(false), Scheduling::Redundant);
+    let copies: u64 = totals.paths.values().map(|path| path.redundant_packets).sum();
+    assert!(copies > 1000, "{copies} of 3502 segments twice");
+    let (with_gap_s, totals) = time(paths(true), Scheduling::Redundant);
+    assert!(with_gap_s < undisturbed_s + 0.1, "{with_gap_s} {undisturbed_s}");
+    let again: u64 = totals.paths.values().map(|path| path.reinjected_packets).sum();
+    assert!(again < 20, "{again}: nearly everything had arrived on the other path");
+}
+
+/// A standby path takes over while the first one is silent, and hands back.
+#[test]
+fn backup_uses_one_path_at_a_time() {
+    let paths = vec![with_gap(path("sat", 20.0, 60.0), 5.0, 8.0), path("terr", 20.0, 60.0)];
+    let mut one = connection(Mode::V096, Congestion::Cubic, seconds(20.0));
+    one.scheduler = Scheduling::Backup.into();
+    let outcome = run(paths, vec![one]);
+    let on_standby = |time_s: f64| {
+        let mut rows = outcome.samples.iter().filter(|row| row.path == Some(1));
+        rows.find(|row| (row.time_s - time_s).abs() < 0.01).unwrap().delivered_bytes
+    };
+    assert_eq!(on_standby(4.9), 0);
+    assert!(on_standby(8.0) > 2_000_000, "{}", on_standby(8.0));
+    assert_eq!(on_standby(12.0), on_standby(19.9), "the first path is back");
+}
+
+/// STTF puts segments behind a full window, but no more than its limit of windows: the slow path
+/// stays unused, and so the application's reorder buffer nearly empty.
+#[test]
+fn sttf_trades_throughput_for_order() {
+    let one = |scheduler: Scheduling| {
+        let paths = vec![path("fast", 50.0, 20.0), path("slow", 10.0, 200.0)];
+        let mut one = connection(Mode::V096, Congestion::Cubic, seconds(20.0));
+        one.scheduler = scheduler.into();
+        run(paths, vec![one]).totals.connections[0].clone()
+    };
+    let (sttf, minrtt) = (one(Scheduling::Sttf), one(Scheduling::MinRtt));
+    assert!(sttf.goodput_mbps > 0.8 * minrtt.goodput_mbps, "{}", sttf.goodput_mbps);
+    assert!(4 * sttf.reorder_buffer_max_bytes < minrtt.reorder_buffer_max_bytes);
+}
+
+/// One smoothed RTT is the paper's margin, and too little while slow start fills a queue: what was
+/// sent last needs longer than the smoothed RTT says.
+#[test]
+fn the_margin_of_one_rtt_is_too_small_in_slow_start() {
+    let lost = |margin_rtts: f64| {
+        let mut paths = with_handovers(0.0);
+        let sat = &mut paths[0];
+        for link in [&mut sat.down, &mut sat.up] {
+            link.outages.clear();
+        }
+        let sat = with_gap(paths[0].clone(), 0.7, 1.7);
+        paths[0] = with_forecast(sat, 0.0);
+        let json = format!(r#"{{"name": "alcs", "k": "one", "margin_rtts": {margin_rtts}}}"#);
+        let outcome = transfer(paths, named(&json));
+        outcome.totals.links["sat.down"].dropped_outage
+    };
+    assert!(lost(1.0) > 50, "{}", lost(1.0));
+    assert_eq!(lost(3.0), 0);
+}
