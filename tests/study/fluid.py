@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from skyweave import config
+from skyweave.data.preset import Preset
 from skyweave.drive import Drive, PathTrace, Series
 from skyweave.record import EVENT_SCHEMA, SAMPLE_SCHEMA, Record
 
@@ -63,12 +64,14 @@ def _frame(times: np.ndarray, path: str, values: dict[str, Any]) -> pl.DataFrame
 MEDIANS = {
     "alaska": {"SL": 64.0, "VZ": 15.0, "AT": 23.0},
     "hawaii": {"SL": 71.0, "VZ": 20.0, "AT": 24.0, "TM": 120.0},
+    "starlink-fixed": {"starlink": 17.0},
     "midwest": {"starlink": 134.0, "att": 42.0, "tmobile": 69.0, "verizon": 81.0},
 }
 
 
-def synthesise(preset: str, seed: int, duration_s: float) -> Drive:
-    """A made-up drive: slow log-normal swings around a median, and gaps on the cellular paths."""
+def synthesise(preset: str | Preset, seed: int, duration_s: float) -> Drive:
+    """A made-up drive: slow log-normal swings, gaps on cellular paths, RTTs that jump at 60 %."""
+    preset = preset if isinstance(preset, str) else preset.name
     paths = {}
     for number, (name, median) in enumerate(MEDIANS[preset].items()):
         rng = np.random.default_rng([seed, number, len(preset)])
@@ -77,10 +80,11 @@ def synthesise(preset: str, seed: int, duration_s: float) -> Drive:
         rates = median * np.exp(swing + rng.normal(0.0, 0.3, len(times)))
         start = int(rng.integers(0, max(int(duration_s) - 8, 1)))
         rates[start : start + int(rng.integers(0, 2 if number == 0 else 8))] = 0.0
+        jump = np.where(np.arange(len(times)) == int(0.6 * len(times)), 3.0, 1.0)
         paths[name] = PathTrace(
             downlink_mbps=Series(times, rates),
             uplink_mbps=Series(times, rates * 0.15),
-            rtt_ms=Series(times, np.full(len(times), 50.0 + 10 * number)),
+            rtt_ms=Series(times, jump * (50.0 + 10 * number)),
         )
     return Drive(f"{preset}-{seed}", f"made up for tests, seed {seed}", paths, synthetic=True)
 

@@ -7,16 +7,24 @@ from collections.abc import Iterable
 from skyweave.errors import ConfigError, suggest
 from skyweave.report.panel import SETTINGS, Labels, matches, settings_of
 from skyweave.report.spec import (
+    Across,
+    BestUnder,
+    Between,
     Bound,
     CloseTo,
     Contrast,
     Criterion,
     FigureSpec,
+    FirstInShare,
     Ordering,
     Published,
     RatioBand,
     Selection,
+    Setting,
+    Spread,
+    Trend,
 )
+from skyweave.report.variants import number_of, parameters
 from skyweave.study.plan import Plan
 
 
@@ -29,7 +37,7 @@ def check_selections(plan: Plan, published: Published, labels: list[Labels]) -> 
     present = {item["drives"] for item in labels}
     for figure in plan.figures:
         if figure.drives in present:
-            _check(f"figure '{figure.id}'", figure, labels, varies=figure.by)
+            _check_figure(figure, labels)
     for criterion in published.criteria:
         what = f"criterion '{criterion.id}'"
         chosen = [criterion]
@@ -40,22 +48,82 @@ def check_selections(plan: Plan, published: Published, labels: list[Labels]) -> 
                 hint = suggest(one.drives, sources)
                 raise ConfigError(f"{what}: unknown drives '{one.drives}': {hint}")
             if one.drives in present:
-                runs = _check(what, one, labels, varies=None)
+                free = set(SETTINGS) if isinstance(criterion, Across) else set()
+                runs = _check(what, one, labels, free)
+                if isinstance(criterion, Across):
+                    _check_values(what, criterion, runs)
                 _check_cells(what, cells_of(criterion), runs)
 
 
 def cells_of(criterion: Criterion) -> tuple[str, ...]:
     """Return the path sets that a criterion names."""
-    if isinstance(criterion, Ordering | Bound):
+    if isinstance(criterion, Ordering | Bound | Across):
         return criterion.cells
     if isinstance(criterion, RatioBand):
         return (criterion.numerator, criterion.denominator)
     return (criterion.cell,) if isinstance(criterion, CloseTo) else ()
 
 
-def _check(what: str, chosen: Selection, labels: list[Labels], varies: str | None) -> list[Labels]:
+def _check_figure(figure: FigureSpec, labels: list[Labels]) -> None:
+    """Check the selections, the settings and the names that a figure uses."""
+    what = f"figure '{figure.id}'"
+    for key in sorted(figure.varies):
+        _known(what, "setting", key, SETTINGS)
+    present = {item["drives"] for item in labels}
+    for other in figure.beside:
+        _known(what, "drives", other.drives, present)
+    for chosen in (figure, *figure.beside):
+        runs = _check(what, chosen, labels, figure.varies)
+        _check_cells(what, figure.cells, runs)
+        if figure.reference is not None:
+            _known(what, "congestion", figure.reference, {r["congestion"] for r in runs})
+            for parameter in (figure.x, figure.y):
+                _check_number(what, str(parameter), runs)
+
+
+def _check_values(what: str, criterion: Across, runs: list[Labels]) -> None:
+    """Check the settings that a criterion compares, and their values."""
+    if isinstance(criterion, Trend):
+        _check_number(what, criterion.along, runs)
+    if isinstance(criterion, BestUnder):
+        _check_number(what, criterion.parameter, runs)
+        _known(what, "congestion", criterion.reference, {r["congestion"] for r in runs})
+        return
+    keys = [k for k in ("by", "than") if isinstance(criterion, FirstInShare | Spread | Between)]
+    for key in keys:
+        if hasattr(criterion, key):
+            _known(what, "setting", getattr(criterion, key), SETTINGS)
+    values: list[Setting] = []
+    if isinstance(criterion, FirstInShare):
+        values = [criterion.winner]
+    elif isinstance(criterion, Between):
+        values = [criterion.first, *criterion.second]
+        for key in criterion.where_any:
+            _known(what, "setting", key, SETTINGS)
+    if isinstance(criterion, FirstInShare | Between):
+        for value in values:
+            _known(what, criterion.by, str(value), {str(r[criterion.by]) for r in runs})
+
+
+def _check_number(what: str, key: str, runs: list[Labels]) -> None:
+    """Refuse something along which nothing varies as a number."""
+    found = [number_of(settings, key) for settings in settings_of(runs)]
+    if all(number is None for number in found):
+        known = {k for item in runs for k in parameters(str(item["congestion"]))} - {"name"}
+        raise ConfigError(
+            f"{what}: it has no number '{key}' to vary: {suggest(key, [*known, *SETTINGS])}"
+        )
+
+
+def _known(what: str, kind: str, name: str, known: Iterable[str]) -> None:
+    """Refuse a name that nothing has."""
+    if name not in (names := list(known)):
+        raise ConfigError(f"{what}: unknown {kind} '{name}': {suggest(name, names)}")
+
+
+def _check(what: str, chosen: Selection, labels: list[Labels], varies: set[str]) -> list[Labels]:
     """Return the runs of a selection; refuse an empty or an ambiguous one."""
-    for key in [*chosen.where, *([varies] if varies else [])]:
+    for key in chosen.where:
         if key not in SETTINGS:
             raise ConfigError(f"{what}: unknown setting '{key}': {suggest(key, SETTINGS)}")
     runs = [item for item in labels if matches(item, chosen)]
@@ -65,7 +133,9 @@ def _check(what: str, chosen: Selection, labels: list[Labels], varies: str | Non
             f"{chosen.where or 'these settings'}; correct it, or add such a [[compare]]"
         )
     found = settings_of(runs)
-    open_keys = [key for key in SETTINGS if key != varies and len({str(s[key]) for s in found}) > 1]
+    open_keys = [
+        key for key in SETTINGS if key not in varies and len({str(s[key]) for s in found}) > 1
+    ]
     if open_keys:
         options = ", ".join(dict.fromkeys(str(item[open_keys[0]]) for item in found))
         raise ConfigError(

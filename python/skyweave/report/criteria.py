@@ -10,9 +10,12 @@ from typing import Any
 import numpy as np
 
 from skyweave.report import grades, metrics
+from skyweave.report.across import find_across
+from skyweave.report.finding import Finding, amount, numbers, with_interval
 from skyweave.report.grades import NOT_TESTED, Grade
 from skyweave.report.panel import Panel, Results
 from skyweave.report.spec import (
+    Across,
     Bound,
     CloseTo,
     Contrast,
@@ -30,6 +33,10 @@ NAMES = {
     "bonded_minus_max": " bonded\N{MINUS SIGN}Max",
     "sum_minus_bonded": " Sum\N{MINUS SIGN}bonded",
     "capacity": " capacity",
+    "gain": " bonded ÷ best alone",
+    "share_of_max": " share of the maximum",
+    "srtt_ms": " srtt",
+    "flow_ratio": " first ÷ last group",
 }
 
 
@@ -55,18 +62,6 @@ class Outcome:
     """Ours for programs: name to [value, low, high]; null where there is no interval."""
 
 
-@dataclass(frozen=True)
-class _Finding:
-    """What an evaluation found, before it is put beside its criterion."""
-
-    grade: Grade
-    ours: str
-    published: str
-    band: str
-    values: dict[str, Estimate]
-    note: str = ""
-
-
 def evaluate(criteria: Sequence[Criterion], results: Results) -> list[Outcome]:
     """Grade each criterion; those whose drives were not run are "not tested"."""
     outcomes = []
@@ -80,11 +75,14 @@ def evaluate(criteria: Sequence[Criterion], results: Results) -> list[Outcome]:
 
 def _graded(criterion: Criterion, results: Results) -> Outcome:
     """Evaluate one criterion on its panel."""
-    panel = results.panel(criterion)
-    if isinstance(criterion, Contrast):
-        finding = _contrast(criterion, panel, results)
+    if isinstance(criterion, Across):
+        panel, finding = find_across(criterion, results)
     else:
-        finding = _find(criterion, panel)
+        panel = results.panel(criterion)
+        if isinstance(criterion, Contrast):
+            finding = _contrast(criterion, panel, results)
+        else:
+            finding = _find(criterion, panel)
     return Outcome(
         **_shared(criterion),
         grade=finding.grade,
@@ -96,7 +94,7 @@ def _graded(criterion: Criterion, results: Results) -> Outcome:
         seeds=seeds_text(panel.seeds),
         data=data_text(panel),
         note=" ".join(part for part in (criterion.note, finding.note) if part),
-        values={name: _numbers(estimate) for name, estimate in finding.values.items()},
+        values={name: numbers(estimate) for name, estimate in finding.values.items()},
     )
 
 
@@ -135,13 +133,13 @@ def data_text(panel: Panel) -> str:
 
 
 @singledispatch
-def _find(criterion: Any, panel: Panel) -> _Finding:
+def _find(criterion: Any, panel: Panel) -> Finding:
     """Evaluate a criterion on a panel."""
     raise NotImplementedError(type(criterion).__name__)
 
 
 @_find.register
-def _ordering(criterion: Ordering, panel: Panel) -> _Finding:
+def _ordering(criterion: Ordering, panel: Panel) -> Finding:
     found = {c: panel.estimate(criterion.quantity, c, criterion.statistic) for c in criterion.cells}
     steps = zip(criterion.cells, criterion.relations, criterion.cells[1:], strict=False)
     graded = [grades.grade_order(found[a] - found[b], sign) for a, sign, b in steps]
@@ -151,11 +149,11 @@ def _ordering(criterion: Ordering, panel: Panel) -> _Finding:
         f"{c} {v:g}" for c, v in zip(criterion.cells, criterion.published, strict=False)
     )
     ours = ", ".join(f"{name} {with_interval(value)}" for name, value in found.items())
-    return _Finding(grades.worst(graded), ours, published or order, order, found)
+    return Finding(grades.worst(graded), ours, published or order, order, found)
 
 
 @_find.register
-def _ratio(criterion: RatioBand, panel: Panel) -> _Finding:
+def _ratio(criterion: RatioBand, panel: Panel) -> Finding:
     top = panel.estimate("goodput", criterion.numerator, criterion.statistic)
     ratio = top.over(panel.estimate("goodput", criterion.denominator, criterion.statistic))
     if criterion.published == 1:
@@ -163,7 +161,7 @@ def _ratio(criterion: RatioBand, panel: Panel) -> _Finding:
     else:
         grade = grades.grade_ratio(ratio, criterion.band, criterion.published)
     name = f"{criterion.numerator} ÷ {criterion.denominator} ({criterion.statistic})"
-    return _Finding(
+    return Finding(
         grade,
         f"{name} {with_interval(ratio)}",
         f"{criterion.published:g}",
@@ -173,7 +171,7 @@ def _ratio(criterion: RatioBand, panel: Panel) -> _Finding:
 
 
 @_find.register
-def _bound(criterion: Bound, panel: Panel) -> _Finding:
+def _bound(criterion: Bound, panel: Panel) -> Finding:
     limit, unit, note = criterion.limit, "", ""
     ceiling, share = criterion.capacity_at_most_mbps, criterion.otherwise_share_of_sum
     if ceiling is not None and share is not None:
@@ -187,20 +185,20 @@ def _bound(criterion: Bound, panel: Panel) -> _Finding:
     graded = {c: grades.grade_bound(e, criterion.relation, limit) for c, e in found.items()}
     silent = criterion.statistic == "zero_share" and criterion.quantity == "goodput"
     if silent and any(map(panel.opening_share, criterion.cells)):
-        waited = [f"{c} {_amount(panel.opening_share(c), True)}" for c in criterion.cells]
+        waited = [f"{c} {amount(panel.opening_share(c), True)}" for c in criterion.cells]
         note = f"Of it, before the first byte of a drive: {', '.join(waited)} of all samples."
     percent = criterion.statistic == "zero_share" or unit != ""
-    band = f"{criterion.relation} {_amount(limit, percent)}{unit}"
+    band = f"{criterion.relation} {amount(limit, percent)}{unit}"
     ours = ", ".join(f"{name} {with_interval(value, percent)}" for name, value in found.items())
     grade = grades.worst(graded.values())
-    return _Finding(grade, ours, criterion.published or band, band, found, note)
+    return Finding(grade, ours, criterion.published or band, band, found, note)
 
 
 @_find.register
-def _value(criterion: CloseTo, panel: Panel) -> _Finding:
+def _value(criterion: CloseTo, panel: Panel) -> Finding:
     found = panel.estimate(criterion.quantity, criterion.cell, criterion.statistic)
     name = f"{criterion.cell}{NAMES[criterion.quantity]} {criterion.statistic}"
-    return _Finding(
+    return Finding(
         grades.grade_value(found, criterion.published, criterion.tolerance),
         f"{name} {with_interval(found)}",
         f"{criterion.published:g}",
@@ -210,7 +208,7 @@ def _value(criterion: CloseTo, panel: Panel) -> _Finding:
 
 
 @_find.register
-def _correlation(criterion: RankCorrelation, panel: Panel) -> _Finding:
+def _correlation(criterion: RankCorrelation, panel: Panel) -> Finding:
     pairs = [cell for cell in panel.comparable if cell.count("+") == 1]
     means = {name: panel.estimate("goodput", name, "mean") for name in panel.singles}
     left = [means[cell.split("+")[0]] for cell in pairs]
@@ -228,21 +226,21 @@ def _correlation(criterion: RankCorrelation, panel: Panel) -> _Finding:
     found = Estimate(rank(None), np.array(draws))
     name = f"Spearman over {len(pairs)} pairs"
     grade = grades.grade_order(found, ">")
-    return _Finding(
+    return Finding(
         grade, f"{name} {with_interval(found)}", criterion.published or "rises", "> 0",
         {name: found},
     )  # fmt: skip
 
 
 @_find.register
-def _identity(criterion: Identity, panel: Panel) -> _Finding:
+def _identity(criterion: Identity, panel: Panel) -> Finding:
     checked = broken = 0
     for cell in panel.comparable:
         ok = _identity_holds(criterion.identity, panel, cell)
         checked, broken = checked + len(ok), broken + int(np.sum(~ok))
     grade = grades.REPRODUCED if checked and not broken else grades.NOT_REPRODUCED
     ours = f"{broken} of {checked} samples break it"
-    return _Finding(grade, ours, criterion.published, "0 samples", {})
+    return Finding(grade, ours, criterion.published, "0 samples", {})
 
 
 def _identity_holds(identity: str, panel: Panel, cell: str) -> Any:
@@ -264,7 +262,7 @@ def _identity_holds(identity: str, panel: Panel, cell: str) -> Any:
     )
 
 
-def _contrast(criterion: Contrast, panel: Panel, results: Results) -> _Finding:
+def _contrast(criterion: Contrast, panel: Panel, results: Results) -> Finding:
     """Compare a statistic over all pairs on two groups of drives that were drawn independently."""
     other = results.panel(criterion.model_copy(update={"drives": criterion.than}))
     found = {}
@@ -276,27 +274,4 @@ def _contrast(criterion: Contrast, panel: Panel, results: Results) -> _Finding:
     ours = ", ".join(f"{name} {with_interval(value)}" for name, value in found.items())
     band = f"{panel.drives} > {other.drives}"
     grade = grades.grade_order(difference, ">")
-    return _Finding(grade, ours, criterion.published or band, band, found)
-
-
-def with_interval(estimate: Estimate, percent: bool = False) -> str:
-    """Return a value with its 95 % interval in brackets, where there is one."""
-    value = _amount(estimate.value, percent)
-    if np.isnan(estimate.low):
-        return value
-    return f"{value} [{_amount(estimate.low, percent)}, {_amount(estimate.high, percent)}]"
-
-
-def _amount(value: float, percent: bool) -> str:
-    if np.isnan(value) or np.isinf(value):
-        return "\N{INFINITY}" if value > 0 else "\N{EN DASH}"
-    if percent:
-        return f"{100 * value:.2g} %" if abs(value) < 0.1 else f"{100 * value:.1f} %"
-    digits = 0 if abs(value) >= 100 or value == round(value) else 1 if abs(value) >= 10 else 2
-    return f"{value:.{digits}f}".replace("-", "\N{MINUS SIGN}")
-
-
-def _numbers(estimate: Estimate) -> list[float | None]:
-    """Return value, low and high as JSON can hold them."""
-    found = (estimate.value, estimate.low, estimate.high)
-    return [float(number) if np.isfinite(number) else None for number in found]
+    return Finding(grade, ours, criterion.published or band, band, found)

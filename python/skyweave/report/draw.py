@@ -16,6 +16,7 @@ from skyweave.report.metrics import Values
 from skyweave.report.panel import Panel
 from skyweave.report.spec import FigureSpec, PublishedValue
 from skyweave.report.style import LIGHT
+from skyweave.report.variants import Variant
 from skyweave.report.words import percent
 
 WIDTH_IN = 9.4
@@ -33,6 +34,8 @@ class Canvas:
     colours: dict[str, str]
     published: Sequence[PublishedValue] = ()
     variants: Sequence[tuple[str, Panel]] = ()
+    grid: Sequence[Variant] = ()
+    facets: Sequence[tuple[str, Sequence[Variant]]] = ()
 
 
 def boxes(canvas: Canvas) -> Figure:

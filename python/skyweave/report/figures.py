@@ -9,10 +9,12 @@ from typing import Literal
 from skyweave.errors import ResultsError
 from skyweave.report.criteria import data_text
 from skyweave.report.draw import KINDS, Canvas
+from skyweave.report.draw_across import ACROSS
 from skyweave.report.panel import Panel, Results, settings_of
 from skyweave.report.panel import matches as chosen_by
 from skyweave.report.spec import FigureSpec, Published, Selection
 from skyweave.report.style import LIGHT, drawing, inline_svg, png_bytes, roles, svg_text
+from skyweave.report.variants import variants
 from skyweave.report.words import Namer, seeds_text
 
 FOLDER = "figures"
@@ -70,11 +72,34 @@ def draw_all(results: Results, specs: list[FigureSpec], published: Published) ->
     for spec in specs:
         if spec.drives not in results.groups:
             continue
-        panel, variants = _panels(results, spec)
         marks = [value for value in published.values if value.figure == spec.id]
-        canvas = Canvas(spec, panel, colours, marks, variants)
+        if spec.kind in ACROSS:
+            canvas = _across(results, spec, colours)
+        else:
+            panel, several = _panels(results, spec)
+            canvas = Canvas(spec, panel, colours, marks, several)
         drawn.append(_draw(canvas, folder))
     return drawn
+
+
+def _across(results: Results, spec: FigureSpec, colours: dict[str, str]) -> Canvas:
+    """Return what a figure over settings is drawn from."""
+    namer = Namer(results.frozen["plan"])
+    chosen: list[Selection] = [spec, *(s for s in spec.beside if s.drives in results.groups)]
+    facets = [(_facet_title(one, namer), variants(results, one)) for one in chosen]
+    grid = facets[0][1]
+    return Canvas(spec, grid[0].panel, colours, grid=grid, facets=facets)
+
+
+def _facet_title(chosen: Selection, namer: Namer) -> str:
+    """Return drives and settings of a selection in words."""
+    parts = [namer.drives(chosen.drives)]
+    for key, value in chosen.where.items():
+        if key == "loss":
+            parts.append(f"random loss {100 * float(value):g} %")
+        elif key not in ("flows", "congestion"):
+            parts.append(f"{key.replace('_', ' ')} {value}")
+    return ", ".join(parts)
 
 
 def _panels(results: Results, spec: FigureSpec) -> tuple[Panel, list[tuple[str, Panel]]]:
@@ -83,21 +108,21 @@ def _panels(results: Results, spec: FigureSpec) -> tuple[Panel, list[tuple[str, 
         return results.panel(spec), []
     found = settings_of(labels for _, labels in results.runs if chosen_by(labels, spec))
     values = list(dict.fromkeys(item[spec.by] for item in found))
-    variants = [
+    several = [
         (
             f"{value:g}" if isinstance(value, float) else str(value),
             results.panel(spec.model_copy(update={"where": {**spec.where, spec.by: value}})),
         )
         for value in values
     ]
-    return variants[0][1], variants
+    return several[0][1], several
 
 
 def _draw(canvas: Canvas, folder: Path) -> Drawn:
     """Draw one figure and write its files."""
     spec, panel = canvas.spec, canvas.panel
     with drawing(spec.id):
-        figure = KINDS[spec.kind](canvas)
+        figure = (KINDS | ACROSS)[spec.kind](canvas)
         svg = svg_text(figure)
         png = png_bytes(figure)
     try:

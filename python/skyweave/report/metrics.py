@@ -51,6 +51,16 @@ def total_of(singles: Sequence[Values]) -> Values:
     return total
 
 
+def ratio_of(first: Values, last: Values) -> Values:
+    """Return the ratio of two rates by sample, where either had something.
+
+    The denominator is at least 1 kbit/s, so that a group that starves gives a large number.
+    """
+    either = (first > 0) | (last > 0)
+    ratio: Values = first[either] / np.maximum(last[either], 0.001)
+    return ratio
+
+
 def bonded_minus_max(bonded: Values, singles: Sequence[Values]) -> Values:
     """Return what bonding gave beyond the best path of each sample (MPTCP - Max)."""
     return bonded - best_single(singles)
@@ -82,6 +92,13 @@ def concurrent_outage_share(a: Values, b: Values, below_mbps: float = 0.0) -> fl
     if not both.any():
         return 0.0
     return float(np.mean(_out(a[both], below_mbps) & _out(b[both], below_mbps)))
+
+
+def kendall(x: Values, y: Values, groups: Values) -> float:
+    """Return Kendall's tau-a of y along x, over the pairs within each group that differ in x."""
+    pairs = (x[:, None] < x[None, :]) & (groups[:, None] == groups[None, :])
+    signs = np.sign(y[None, :] - y[:, None])[pairs]
+    return float(np.mean(signs)) if len(signs) else 0.0
 
 
 def spearman(x: Values, y: Values) -> float:

@@ -21,9 +21,11 @@ from skyweave.study.store import Store
 
 SETTINGS = (
     "mode", "scheduler", "congestion", "send_buffer_mb", "receive_buffer_mb",
-    "autotune", "queue", "rtt_scale", "reverse",
+    "autotune", "queue", "rtt_scale", "reverse", "loss", "start", "flows",
 )  # fmt: skip
 """The labels that a plan can vary besides drives, direction, paths and transport."""
+LINKED = {"send_buffer_mb": ("receive_buffer_mb",), "flows": ("congestion",)}
+"""Labels that follow another one: both buffers are often set at once, flows name their controls."""
 Labels = dict[str, Any]
 
 
@@ -32,6 +34,11 @@ def matches(labels: Labels, chosen: Selection) -> bool:
     if labels["drives"] != chosen.drives or labels["direction"] != chosen.direction:
         return False
     return all(labels[key] in (value, None) for key, value in chosen.where.items())
+
+
+def with_linked(keys: Iterable[str]) -> set[str]:
+    """Return settings together with those that may vary because they follow them."""
+    return {other for key in keys for other in (key, *LINKED.get(key, ()))}
 
 
 def settings_of(labels: Iterable[Labels]) -> list[Labels]:
@@ -59,6 +66,10 @@ class Panel:
     goodput: dict[str, list[Values]]
     capacity: dict[str, list[Values]]
     transports: dict[str, str]
+    srtt_ms: dict[str, list[Values]] = field(default_factory=dict)
+    """Smoothed round-trip times as the senders kept them: every sample of every path and flow."""
+    flow_ratio: dict[str, list[Values]] = field(default_factory=dict)
+    """Aggregate goodput of the first group of flows over that of the last, in bins."""
     _known: dict[tuple[str, str, str], Estimate] = field(default_factory=dict)
 
     @property
@@ -102,15 +113,23 @@ class Panel:
     def binned(self, quantity: str, cell: str) -> list[Values]:
         """Return a quantity of a path set in time bins, one array for each drive.
 
-        ``goodput`` and ``capacity`` (of all its links) exist for each set; ``bonded_minus_max``
-        and ``sum_minus_bonded`` for sets in ``comparable``; ``max`` and ``sum`` (of the single
-        paths) for those, too.
+        ``goodput`` (of all flows) and ``capacity`` (of all its links) exist for each set;
+        ``bonded_minus_max`` and ``sum_minus_bonded`` for sets in ``comparable``; ``max`` and
+        ``sum`` (of the single paths) for those, too. ``share_of_max`` is goodput over the largest
+        capacity of the set's links in any bin of any drive; ``flow_ratio`` compares groups of
+        flows. ``srtt_ms`` is not binned: every sample of the record, of every path and flow.
         """
         if quantity == "goodput":
             return self.goodput[cell]
         if quantity == "capacity":
             links = zip(*(self.capacity[name] for name in cell.split("+")), strict=True)
             return [metrics.total_of(rates) for rates in links]
+        if quantity == "share_of_max":
+            top = max(float(np.max(rates)) for rates in self.binned("capacity", cell))
+            return [rates / top for rates in self.goodput[cell]]
+        if quantity in ("srtt_ms", "flow_ratio"):
+            known: dict[str, list[Values]] = getattr(self, quantity)
+            return known[cell]
         singles = [self.goodput[name] for name in cell.split("+")]
         aligned = list(zip(*singles, strict=True))
         if quantity == "max":
@@ -136,12 +155,20 @@ class Panel:
     def estimate(self, quantity: str, cell: str, statistic: str) -> Estimate:
         """Return a statistic with its bootstrap draws over drives."""
         key = (quantity, cell, statistic)
-        if key not in self._known:
-            # Silence is a matter of seconds, whatever the unit of the rates.
-            of_bins = statistic == "zero_share"
+        if key not in self._known and quantity == "gain":
+            self._known[key] = self._gain(cell, statistic)
+        elif key not in self._known:
+            # Silence and latency are of moments, whatever the unit of the rates.
+            of_bins = statistic == "zero_share" or quantity == "srtt_ms"
             samples = self.binned(quantity, cell) if of_bins else self.samples(quantity, cell)
             self._known[key] = self.draws.estimate(samples, statistic)
         return self._known[key]
+
+    def _gain(self, cell: str, statistic: str) -> Estimate:
+        """Return the set's statistic over that of the best of its paths alone."""
+        alone = [self.estimate("goodput", name, statistic) for name in cell.split("+")]
+        best = Estimate(max(e.value for e in alone), np.max([e.draws for e in alone], axis=0))
+        return self.estimate("goodput", cell, statistic).over(best)
 
 
 class Results:
@@ -188,7 +215,7 @@ class Results:
 def _build(runs: list[tuple[str, Labels]], store: Store, results: Results) -> Panel:
     """Read the records of a panel and align them by drive and seed."""
     members = list(dict.fromkeys((labels["drive"], labels["seed"]) for _, labels in runs))
-    cells: dict[str, dict[tuple[str, int], Values]] = {}
+    cells: dict[str, dict[tuple[str, int], _Reduced]] = {}
     capacity: dict[str, dict[tuple[str, int], Values]] = {}
     transports: dict[str, str] = {}
     for key, labels in runs:
@@ -196,9 +223,9 @@ def _build(runs: list[tuple[str, Labels]], store: Store, results: Results) -> Pa
         if cell in transports and transports[cell] == "tcp" != labels["transport"]:
             continue  # a path alone is measured with TCP where both were run
         transports[cell] = labels["transport"]
-        goodput, rates = _read(store.records / key, labels["direction"], results.bin_s)
-        cells.setdefault(cell, {})[member] = goodput
-        for path, values in rates.items():
+        reduced = _read(store.records / key, labels, results.bin_s)
+        cells.setdefault(cell, {})[member] = reduced
+        for path, values in reduced.capacity.items():
             capacity.setdefault(path, {})[member] = values
     first = {(labels["drive"], labels["seed"]): labels for _, labels in reversed(runs)}
     complete = [m for m in members if all(m in found for found in cells.values())]
@@ -214,14 +241,27 @@ def _build(runs: list[tuple[str, Labels]], store: Store, results: Results) -> Pa
         bin_s=results.bin_s,
         bootstrap=results.bootstrap,
         unit=results.unit,
-        goodput={cell: [cells[cell][m] for m in complete] for cell in order},
+        goodput={cell: [cells[cell][m].goodput for m in complete] for cell in order},
         capacity={path: [found[m] for m in complete] for path, found in capacity.items()},
         transports=transports,
+        srtt_ms={cell: [cells[cell][m].srtt_ms for m in complete] for cell in order},
+        flow_ratio={cell: [cells[cell][m].flow_ratio for m in complete] for cell in order},
     )
 
 
-def _read(folder: Path, direction: str, bin_s: float) -> tuple[Values, dict[str, Values]]:
-    """Return goodput and the capacity of each path of one record, in bins."""
+@dataclass(frozen=True)
+class _Reduced:
+    """What a panel keeps of one record."""
+
+    goodput: Values
+    """Of all connections together, in bins."""
+    srtt_ms: Values
+    flow_ratio: Values
+    capacity: dict[str, Values]
+
+
+def _read(folder: Path, labels: Labels, bin_s: float) -> _Reduced:
+    """Reduce one record to what a panel compares."""
     try:
         record = Record.read(folder)
     except (OSError, ValueError, KeyError, pl.exceptions.PolarsError) as error:
@@ -231,15 +271,38 @@ def _read(folder: Path, direction: str, bin_s: float) -> tuple[Values, dict[str,
         ) from error
     run = record.provenance["run"]
     duration_s = float(run["stop_after_s"])
-    own = record.goodput_mbps()
-    goodput = metrics.to_bins(
-        own["time_s"].to_numpy(), own["goodput_mbps"].fill_null(0.0).to_numpy(), bin_s, duration_s
+    direction = labels["direction"]
+    flows = [_goodput(record, number, bin_s, duration_s) for number in range(_flows(labels))]
+    srtt = record.samples.filter(pl.col("path") != "")["srtt_ms"].drop_nulls().to_numpy()
+    return _Reduced(
+        goodput=metrics.total_of(flows),
+        srtt_ms=srtt,
+        flow_ratio=_flow_ratio(flows, str(labels.get("flow_counts", "1"))),
+        capacity={
+            path["name"]: _capacity(path[direction]["capacity"], bin_s, duration_s)
+            for path in run["paths"]
+        },
     )
-    rates = {
-        path["name"]: _capacity(path[direction]["capacity"], bin_s, duration_s)
-        for path in run["paths"]
-    }
-    return goodput, rates
+
+
+def _flows(labels: Labels) -> int:
+    """Return how many connections the runs with these labels have."""
+    return sum(int(count) for count in str(labels.get("flow_counts", "1")).split("+"))
+
+
+def _goodput(record: Record, connection: int, bin_s: float, duration_s: float) -> Values:
+    own = record.goodput_mbps(connection)
+    times, rates = own["time_s"].to_numpy(), own["goodput_mbps"].fill_null(0.0).to_numpy()
+    return metrics.to_bins(times, rates, bin_s, duration_s)
+
+
+def _flow_ratio(flows: list[Values], counts: str) -> Values:
+    """Return the first group's goodput over the last one's; empty without several groups."""
+    sizes = [int(count) for count in counts.split("+")]
+    if len(sizes) < 2:
+        return np.empty(0)
+    first, last = flows[: sizes[0]], flows[-sizes[-1] :]
+    return metrics.ratio_of(metrics.total_of(first), metrics.total_of(last))
 
 
 def _capacity(capacity: dict[str, Any], bin_s: float, duration_s: float) -> Values:

@@ -15,7 +15,10 @@ from skyweave.study.model import StudyModel, complaint
 
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Setting = str | bool | float
-Quantity = Literal["goodput", "bonded_minus_max", "sum_minus_bonded", "capacity"]
+Quantity = Literal[
+    "goodput", "bonded_minus_max", "sum_minus_bonded", "capacity",
+    "gain", "share_of_max", "srtt_ms", "flow_ratio",
+]  # fmt: skip
 Direction = Literal["down", "up"]
 Unit = Literal["bin", "drive"]
 """What one sample of a distribution is: a time bin, or the mean of a whole drive."""
@@ -46,17 +49,71 @@ class FigureSpec(Selection):
 
     id: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_\-]*$")]
     title: str
-    kind: Literal["boxes", "cdf", "outage", "timeline", "settings"] = "boxes"
+    kind: Literal[
+        "boxes", "cdf", "outage", "timeline", "settings", "heatmap", "sweep", "distribution"
+    ] = "boxes"  # fmt: skip
     caption: str = ""
     study_class: str = ""
     y_max_mbps: Positive | None = None
     by: str | None = None
+    x: str | None = None
+    y: str | None = None
+    reference: str | None = None
+    cells: tuple[str, ...] = ()
+    quantity: Quantity | None = None
+    statistic: str = "median"
+    x_max: Positive | None = None
+    beside: tuple[Selection, ...] = ()
+    rtt_rise_below: Positive | None = None
+
+    _statistic = field_validator("statistic")(check_statistic)
 
     @model_validator(mode="after")
-    def _by_belongs(self) -> Self:
-        if (self.kind == "settings") != (self.by is not None):
-            raise complaint("kind", "kind 'settings' needs by = '<setting>', and only it takes by")
+    def _keys_belong(self) -> Self:
+        for key, kinds in _KEYS.items():
+            given = getattr(self, key) not in (None, ())
+            if given and self.kind not in kinds:
+                theirs = ", ".join(f"'{kind}'" for kind in kinds)
+                raise complaint(
+                    key, f"{key} belongs to kind {theirs}, not to '{self.kind}'; remove it"
+                )
+        for key in _NEEDED.get(self.kind, ()):
+            if getattr(self, key) is None:
+                raise complaint("kind", f"kind '{self.kind}' needs {key}; {_MEANING[key]}")
         return self
+
+    @property
+    def varies(self) -> set[str]:
+        """The settings that may differ among the runs of this figure."""
+        if self.kind == "heatmap":
+            return {"congestion"}
+        return {key for key in (self.by, self.x) if key is not None}
+
+
+_KEYS = {
+    "by": ("settings", "sweep", "distribution"),
+    "x": ("heatmap", "sweep"),
+    "y": ("heatmap",),
+    "reference": ("heatmap",),
+    "cells": ("heatmap", "sweep", "distribution"),
+    "quantity": ("sweep", "distribution"),
+    "x_max": ("distribution",),
+    "beside": ("distribution",),
+    "rtt_rise_below": ("heatmap",),
+}
+"""Which kinds of figures take a key."""
+_NEEDED = {
+    "settings": ("by",),
+    "distribution": ("by",),
+    "sweep": ("x",),
+    "heatmap": ("x", "y", "reference"),
+}
+_MEANING = {
+    "by": "by = '<setting>': a line or mark for each value of it",
+    "x": "x = '<setting>' (heatmap: '<parameter>'): what the horizontal axis shows",
+    "y": "y = '<parameter>': what the vertical axis shows",
+    "reference": "reference = '<algorithm>': what the cells are compared with",
+}
 
 
 class ReportSpec(StudyModel):
@@ -198,8 +255,90 @@ class Identity(_Criterion):
     published: str = "exact"
 
 
+class _Across(_Criterion):
+    """A criterion that compares runs under different settings; intervals are paired by drive."""
+
+    quantity: Quantity = "goodput"
+    statistic: str = "median"
+    cells: tuple[str, ...] = ()
+    """Path sets; empty: the bonded ones, or all if none is bonded."""
+    published: str = ""
+
+    _statistic = field_validator("statistic")(check_statistic)
+
+
+class FirstInShare(_Across):
+    """``winner`` leads all values of ``by`` in at least ``share`` of the cells.
+
+    A cell is one path set under one combination of the other settings.
+    """
+
+    kind: Literal["first-in-share"]
+    by: str
+    winner: Setting
+    share: Annotated[float, Field(gt=0, le=1)]
+
+
+class Spread(_Across):
+    """Values of ``by`` differ less than values of ``than``.
+
+    Spread = (largest - smallest) / mean, averaged over the combinations of the other settings.
+    """
+
+    kind: Literal["spread"]
+    by: str
+    than: str
+
+
+class Trend(_Across):
+    """A statistic rises (or falls) along a parameter of the congestion control: Kendall's tau.
+
+    Pairs of cells that differ in nothing but this parameter, of all path sets.
+    """
+
+    kind: Literal["trend"]
+    along: str
+    direction_of_trend: Literal["rises", "falls"] = "rises"
+
+
+class BestUnder(_Across):
+    """The best cell of a grid, among those whose RTT rises little, has a parameter in its place.
+
+    Best: highest mean goodput; RTT: p95 of the senders' srtt samples, against ``reference``.
+    """
+
+    kind: Literal["best-under"]
+    reference: str
+    rtt_rise_below: Positive
+    parameter: str
+    at_least: float
+    band: tuple[float, float]
+    """Published band of the gain: mean goodput of the best cell over the reference's, minus 1."""
+
+
+class Between(_Across):
+    """A cell under one value of a setting against the same cell under others; the worst decides.
+
+    Settings that still vary (say, loss) each have to hold. ``ratio``: first / second;
+    ``difference``: first - second.
+    """
+
+    kind: Literal["between"]
+    by: str
+    first: Setting
+    second: tuple[Setting, ...] = Field(min_length=1)
+    measure: Literal["ratio", "difference"] = "ratio"
+    relation: Literal["<", "<=", ">", ">="]
+    limit: float
+    band: tuple[float, float] | None = None
+    """Published band: an interval that misses it is direction only."""
+    where_any: dict[str, tuple[Setting, ...]] = Field(default_factory=dict)
+    """Settings that may vary, and the values that count."""
+
+
+Across = FirstInShare | Spread | Trend | BestUnder | Between
 Criterion = Annotated[
-    Ordering | RatioBand | Bound | CloseTo | RankCorrelation | Contrast | Identity,
+    Ordering | RatioBand | Bound | CloseTo | RankCorrelation | Contrast | Identity | Across,
     Field(discriminator="kind"),
 ]
 

@@ -8,11 +8,13 @@ from pathlib import Path
 
 import numpy as np
 
+from skyweave.data.preset import Preset, load_preset
 from skyweave.drive import Drive, PathTrace, Series
 from skyweave.errors import DataError
+from skyweave.study.described import described
 from skyweave.study.plan import DriveSource, Plan
 
-Synthesise = Callable[[str, int, float], Drive]
+Synthesise = Callable[[str | Preset, int, float], Drive]
 Load = Callable[[Path, str | None], list[Drive]]
 
 
@@ -54,6 +56,8 @@ def gather(plan: Plan, data: Path | None, makers: Makers) -> tuple[list[DriveRun
     for source in plan.drives:
         if source.preset is not None:
             drives += _synthetic(source, makers.synthesise)
+        elif source.links is not None:
+            drives += _described(source)
         elif data is None:
             notes.append(
                 f"Drives '{source.name}' were left out: they need the files '{source.data}'; "
@@ -69,11 +73,31 @@ def gather(plan: Plan, data: Path | None, makers: Makers) -> tuple[list[DriveRun
 
 
 def _synthetic(source: DriveSource, synthesise: Synthesise) -> list[DriveRun]:
-    preset, duration_s = source.preset or "", source.duration_s or 0.0  # the plan checked both
+    duration_s = source.duration_s or 0.0  # the plan checked that it is there
+    preset: str | Preset = source.preset or ""
+    if source.rtt_coupling is not None:
+        preset = recoupled(load_preset(str(preset)), source.rtt_coupling)
     return [
         DriveRun(source.name, _renamed(synthesise(preset, seed, duration_s), source.rename), seed)
         for seed in source.seed_list
     ]
+
+
+def _described(source: DriveSource) -> list[DriveRun]:
+    links, duration_s = source.links or {}, source.duration_s or 0.0
+    return [
+        DriveRun(source.name, described(source.name, links, seed, duration_s), seed)
+        for seed in source.seed_list
+    ]
+
+
+def recoupled(preset: Preset, coupling: float) -> Preset:
+    """Return a preset whose RTTs follow their downlinks by another correlation."""
+    paths = {}
+    for name, path in preset.paths.items():
+        rtt_ms = path.rtt_ms.model_copy(update={"coupling": coupling})
+        paths[name] = path.model_copy(update={"rtt_ms": rtt_ms})
+    return preset.model_copy(update={"paths": paths})
 
 
 def _measured(
@@ -129,7 +153,7 @@ def _cut(drive: Drive, segment_s: float | None) -> list[Drive]:
             drive,
             name=f"{drive.name}#{number + 1}",
             paths={
-                name: _window(path, number * segment_s, (number + 1) * segment_s)
+                name: window(path, number * segment_s, (number + 1) * segment_s)
                 for name, path in drive.paths.items()
             },
         )
@@ -137,7 +161,8 @@ def _cut(drive: Drive, segment_s: float | None) -> list[Drive]:
     ]
 
 
-def _window(path: PathTrace, start_s: float, end_s: float) -> PathTrace:
+def window(path: PathTrace, start_s: float, end_s: float) -> PathTrace:
+    """Return what a path does in [start, end), on a clock that begins there."""
     return PathTrace(
         downlink_mbps=_slice(path.downlink_mbps, start_s, end_s),
         uplink_mbps=_slice(path.uplink_mbps, start_s, end_s),

@@ -12,10 +12,11 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from skyweave import config
-from skyweave.algorithms import Choice, label
-from skyweave.drive import Drive
+from skyweave.algorithms import label
+from skyweave.drive import Drive, PathTrace
 from skyweave.errors import ConfigError
-from skyweave.study.drives import DriveRun
+from skyweave.study.drives import DriveRun, window
+from skyweave.study.flows import Flow, Mix, mix_labels, mixes
 from skyweave.study.links import (
     LinkSettings,
     as_queue,
@@ -25,6 +26,7 @@ from skyweave.study.links import (
     queue_label,
 )
 from skyweave.study.plan import SET_WORDS, Compare, Plan, Settings
+from skyweave.study.starts import StartRule, begin_s
 
 PACKET_BITS = 12_000
 """A packet of 1,500 bytes."""
@@ -39,6 +41,8 @@ DEFAULTS: dict[str, Any] = {
     "queue": (config.DropTail(packets=1000),),
     "rtt_scale": (1.0,),
     "reverse": ("trace",),
+    "loss": ("path",),
+    "start": (StartRule(),),
     "open_on": "working",
     "sample_interval_ms": 100,
     "allow_dead_paths": False,
@@ -63,13 +67,15 @@ class Job:
 class _Knobs(NamedTuple):
     """One combination of the settings that every transport has."""
 
-    congestion: Choice
+    mix: Mix
     send_mb: float
     receive_mb: float
     autotune: bool
     queue: Literal["infinite"] | config.Queue
     rtt_scale: float
     reverse: Literal["trace", "unlimited"]
+    loss: Literal["path"] | float
+    start: StartRule
 
 
 def expand(
@@ -121,14 +127,15 @@ def _jobs(plan: Plan, block: Compare, member: DriveRun, version: str) -> Iterato
     names = tuple(name for name in plan.paths if name in member.drive.paths)
     duration_s = settings["duration_s"] or member.drive.duration_s
     for direction, paths, knobs in itertools.product(
-        settings["direction"], path_sets(block.paths, names), _knobs(settings)
+        settings["direction"], path_sets(block.paths, names), _knobs(settings, block)
     ):
         links = LinkSettings(
-            direction, duration_s, as_queue(knobs.queue), knobs.rtt_scale, knobs.reverse
-        )
+            direction, duration_s, as_queue(knobs.queue), knobs.rtt_scale, knobs.reverse,
+            None if knobs.loss == "path" else knobs.loss,
+        )  # fmt: skip
         built = tuple(
-            build_path(n, member.drive.paths[n], plan.paths[n], links, member.drive.name)
-            for n in paths
+            build_path(n, trace, plan.paths[n], links, member.drive.name)
+            for n, trace in _traces(member.drive, paths, knobs.start, settings["duration_s"])
         )
         packets = sum(_mean(path, links) for path in built) * 1e6 * duration_s / PACKET_BITS
         if packets == 0 and not settings["allow_dead_paths"]:
@@ -138,16 +145,56 @@ def _jobs(plan: Plan, block: Compare, member: DriveRun, version: str) -> Iterato
                 "or change the drive"
             )
         order = paths if settings["open_on"] == "first" else opening_order(built)
-        for connection in _connections(settings, order, knobs, direction, duration_s):
+        for first in _connections(settings, order, knobs, direction, duration_s):
             run = config.Run(
                 paths=built,
-                connections=(connection,),
+                connections=_competing(first, knobs.mix, duration_s),
                 seed=member.seed,
                 stop_after_s=duration_s,
                 sample_interval_ms=settings["sample_interval_ms"],
             )
-            labels = _labels(member, paths, knobs, connection)
+            labels = _labels(member, paths, knobs, first)
             yield Job(run_key(run, version), labels, run, packets)
+
+
+def _traces(
+    drive: Drive, paths: tuple[str, ...], rule: StartRule, test_s: float | None
+) -> list[tuple[str, PathTrace]]:
+    """Return the traces of paths from where the test begins."""
+    if rule.rule == "beginning":
+        return [(name, drive.paths[name]) for name in paths]
+    if test_s is None:
+        raise ConfigError(
+            f'start = "{rule.rule}" needs duration_s: how long each test inside drive '
+            f"'{drive.name}' lasts; add it to [settings] or to the [[compare]]"
+        )
+    start_s = begin_s(drive, paths, rule, test_s)
+    return [(name, window(drive.paths[name], start_s, start_s + test_s)) for name in paths]
+
+
+def _competing(
+    first: config.Connection, mix: Mix, duration_s: float
+) -> tuple[config.Connection, ...]:
+    """Return all connections of a run: like the first one, in groups that compete."""
+    late = max(start for flow in mix for start in flow.starts_s())
+    if late >= duration_s:
+        raise ConfigError(
+            f"flows open up to {late:g} s after the beginning, but the run lasts {duration_s:g} s; "
+            "lower start_s or stagger_s"
+        )
+    return tuple(
+        first.model_copy(
+            update={
+                "congestion": flow.congestion,
+                "start_s": start_s,
+                "workload": config.Bulk(
+                    direction=first.workload.direction, duration_s=duration_s - start_s
+                ),
+            }
+        )
+        for flow in mix
+        for start_s in flow.starts_s()
+    )
 
 
 def _connections(
@@ -171,7 +218,7 @@ def _connections(
                 transport=transport,
                 mode=mode,
                 scheduler=scheduler,
-                congestion=knobs.congestion,
+                congestion=knobs.mix[0].congestion,
                 workload=config.Bulk(direction=direction, duration_s=duration_s),
                 send_buffer_bytes=round(knobs.send_mb * 1e6),
                 receive_buffer_bytes=round(knobs.receive_mb * 1e6),
@@ -195,13 +242,15 @@ def _labels(
         "transport": connection.transport,
         "mode": connection.mode if together else None,
         "scheduler": label(connection.scheduler) if together else None,
-        "congestion": label(knobs.congestion),
+        **mix_labels(knobs.mix),
         "send_buffer_mb": knobs.send_mb,
         "receive_buffer_mb": knobs.receive_mb,
         "autotune": knobs.autotune,
         "queue": queue_label(as_queue(knobs.queue)),
         "rtt_scale": knobs.rtt_scale,
         "reverse": knobs.reverse,
+        "loss": knobs.loss,
+        "start": knobs.start.label(),
     }
 
 
@@ -224,7 +273,7 @@ def _first(own: Any, shared: Any) -> Any:
     return shared if own is None else own
 
 
-def _knobs(settings: dict[str, Any]) -> list[_Knobs]:
+def _knobs(settings: dict[str, Any], block: Compare) -> list[_Knobs]:
     """Return each combination of the settings that every transport has."""
     if settings["buffer_mb"]:
         buffers = [(size, size) for size in settings["buffer_mb"]]
@@ -232,11 +281,13 @@ def _knobs(settings: dict[str, Any]) -> list[_Knobs]:
         send = settings["send_buffer_mb"] or (DEFAULT_SEND_MB,)
         receive = settings["receive_buffer_mb"] or (DEFAULT_RECEIVE_MB,)
         buffers = list(itertools.product(send, receive))
-    keys = ("congestion", "autotune", "queue", "rtt_scale", "reverse")
+    alone: list[Mix] = [(Flow(choice),) for choice in settings["congestion"]]
+    keys = ("autotune", "queue", "rtt_scale", "reverse", "loss", "start")
     return [
-        _Knobs(c, *sizes, a, q, scale, reverse)
+        _Knobs(mix, *sizes, *others)
         for sizes in buffers
-        for c, a, q, scale, reverse in itertools.product(*(settings[key] for key in keys))
+        for mix in (mixes(block.flows) if block.flows else alone)
+        for others in itertools.product(*(settings[key] for key in keys))
     ]
 
 

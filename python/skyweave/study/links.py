@@ -25,6 +25,8 @@ class LinkSettings:
     queue: config.Queue
     rtt_scale: float = 1.0
     reverse: Literal["trace", "unlimited"] = "trace"
+    loss: float | None = None
+    """Loss probability of every packet in place of the path's own; ``None``: the path's own."""
 
 
 def build_path(
@@ -46,7 +48,7 @@ def build_path(
         series["up" if settings.direction == "down" else "down"] = None
     delay = _delay(name, trace, spec, settings, drive)
     queue = settings.queue if spec.queue is None else as_queue(spec.queue)
-    loss = _loss(name, trace, spec, drive)
+    loss = _loss(name, trace, spec, settings.loss, drive)
 
     def link(rates: Series | None) -> config.Link:
         return config.Link(
@@ -135,9 +137,11 @@ def _delay(
     )
 
 
-def _loss(name: str, trace: PathTrace, spec: PathSpec, drive: str) -> config.Loss:
-    loss = spec.loss
-    if loss == "none":
+def _loss(
+    name: str, trace: PathTrace, spec: PathSpec, swept: float | None, drive: str
+) -> config.Loss:
+    loss = spec.loss if swept is None else swept
+    if loss == "none" or swept == 0:
         return config.NoLoss()
     if loss == "trace":
         if trace.loss_ratio is None:

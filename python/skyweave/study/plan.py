@@ -11,15 +11,20 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, StringConstraints, field_validator, model_validator
 
-from skyweave.algorithms import Choice, Kind, check
+from skyweave.algorithms import Choice
 from skyweave.config import Loss, Queue, Ratio
 from skyweave.data.preset import preset_names
-from skyweave.errors import ConfigError, suggest
+from skyweave.errors import suggest
 from skyweave.report.spec import FigureSpec, Published, ReportSpec
+from skyweave.study.choices import checked, listed, spread
+from skyweave.study.described import DescribedPath
+from skyweave.study.flows import FlowGroup
 from skyweave.study.model import Misplaced, StudyModel, complaint, read_toml, validate
+from skyweave.study.starts import StartRule
 
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=1)]
+Correlation = Annotated[float, Field(ge=-1, le=1)]
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_\-]*$")]
 SET_WORDS = ("singles", "pairs", "triples", "all")
 """Path sets by rule: each path alone, each two, each three, all together."""
@@ -35,11 +40,13 @@ class StudyInfo(StudyModel):
 
 
 class DriveSource(StudyModel):
-    """Where drives come from: a synthetic preset, or files below the folder given by ``--data``."""
+    """Where drives come from: a preset, links described here, or files below ``--data``."""
 
     name: Name
     label: str = ""
     preset: str | None = None
+    rtt_coupling: Correlation | None = None
+    links: dict[Name, DescribedPath] | None = Field(default=None, min_length=1)
     duration_s: Positive | None = None
     data: str | None = None
     format: str | None = None
@@ -60,28 +67,34 @@ class DriveSource(StudyModel):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        if (self.preset is None) == (self.data is None):
+        given = [key for key in ("preset", "data", "links") if getattr(self, key) is not None]
+        if len(given) != 1:
             raise complaint(
-                "data" if self.data else "name",
-                f"drives '{self.name}' need either preset or data, and not both",
+                given[-1] if given else "name",
+                f"drives '{self.name}' need either preset or data or links, and not both",
             )
-        if self.preset is not None:
-            self._check_preset(self.preset)
+        if self.data is None:
+            self._check_made(given[0])
         elif self.duration_s is not None:
             raise complaint("duration_s", "duration_s belongs to a preset; data take segment_s")
+        if self.preset is None and self.rtt_coupling is not None:
+            raise complaint("rtt_coupling", "rtt_coupling belongs to a preset")
         if not self.seed_list or len(set(self.seed_list)) < len(self.seed_list):
             raise complaint("seeds", "seeds must be a number or a list of different numbers")
         return self
 
-    def _check_preset(self, preset: str) -> None:
+    def _check_made(self, kind: str) -> None:
+        """Check drives that are made here, from a preset or from described links."""
         presets = preset_names()
-        if preset not in presets:
-            raise complaint("preset", f"unknown preset '{preset}': {suggest(preset, presets)}")
+        if self.preset is not None and self.preset not in presets:
+            hint = suggest(self.preset, presets)
+            raise complaint("preset", f"unknown preset '{self.preset}': {hint}")
+        what = "a preset needs" if kind == "preset" else "links need"
         if self.duration_s is None:
-            raise complaint("preset", "a preset needs duration_s: how long each drive lasts")
+            raise complaint(kind, f"{what} duration_s: how long each drive lasts")
         for key in ("format", "segment_s", "max_segments", "require"):
             if getattr(self, key):
-                raise complaint(key, f"{key} belongs to data; a preset has no files")
+                raise complaint(key, f"{key} belongs to data; {kind} has no files")
 
 
 class PathSpec(StudyModel):
@@ -93,11 +106,6 @@ class PathSpec(StudyModel):
     queue: Literal["infinite"] | Queue | None = None
     loss: Literal["none", "trace"] | Ratio | Loss = "none"
     source: str = ""
-
-
-def _listed(value: Any) -> Any:
-    """Make a list of one out of a lone value, so that each setting can be a list."""
-    return list(value) if isinstance(value, list | tuple) else [value]
 
 
 class Settings(StudyModel):
@@ -115,29 +123,36 @@ class Settings(StudyModel):
     queue: tuple[Literal["infinite"] | Queue, ...] | None = None
     rtt_scale: tuple[Positive, ...] | None = None
     reverse: tuple[Literal["trace", "unlimited"], ...] | None = None
+    loss: tuple[Literal["path"] | Ratio, ...] | None = None
+    start: tuple[StartRule, ...] | None = None
     open_on: Literal["working", "first"] | None = None
     duration_s: Positive | None = None
     sample_interval_ms: Count | None = None
     allow_dead_paths: bool | None = None
 
     @field_validator(
-        "direction", "transport", "mode", "scheduler", "congestion", "buffer_mb",
-        "send_buffer_mb", "receive_buffer_mb", "autotune", "queue", "rtt_scale", "reverse",
+        "direction", "transport", "mode", "buffer_mb", "send_buffer_mb", "receive_buffer_mb",
+        "autotune", "queue", "rtt_scale", "reverse", "loss", "start",
         mode="before",
     )  # fmt: skip
     @classmethod
     def _lists(cls, value: Any) -> Any:
-        return _listed(value)
+        return listed(value)
+
+    @field_validator("scheduler", "congestion", mode="before")
+    @classmethod
+    def _grids(cls, value: Any) -> Any:
+        return spread(value)
 
     @field_validator("scheduler")
     @classmethod
     def _schedulers(cls, value: tuple[Choice, ...] | None) -> tuple[Choice, ...] | None:
-        return _checked("scheduler", value)
+        return checked("scheduler", value)
 
     @field_validator("congestion")
     @classmethod
     def _controllers(cls, value: tuple[Choice, ...] | None) -> tuple[Choice, ...] | None:
-        return _checked("congestion", value)
+        return checked("congestion", value)
 
     @model_validator(mode="after")
     def _buffers(self) -> Self:
@@ -147,29 +162,22 @@ class Settings(StudyModel):
         return self
 
 
-def _checked(kind: Kind, given: tuple[Choice, ...] | None) -> tuple[Choice, ...] | None:
-    """Return ``given`` if each of it is an algorithm with parameters that make sense."""
-    for choice in given or ():
-        try:
-            check(kind, choice)
-        except ConfigError as error:
-            raise ValueError(str(error)) from None
-    return given
-
-
 class Compare(Settings):
     """One block of the matrix: these path sets under these settings on these drives."""
 
     paths: tuple[str, ...] = ("singles", "pairs")
     drives: tuple[str, ...] | None = None
+    flows: tuple[FlowGroup, ...] | None = Field(default=None, min_length=1)
 
     @field_validator("paths", "drives", mode="before")
     @classmethod
     def _names(cls, value: Any) -> Any:
-        return ["+".join(item) if isinstance(item, list) else item for item in _listed(value)]
+        return ["+".join(item) if isinstance(item, list) else item for item in listed(value)]
 
     @model_validator(mode="after")
     def _contradictions(self) -> Self:
+        if self.flows and self.congestion:
+            raise complaint("congestion", "flows name their own congestion; remove one of them")
         several = [s for s in self.paths if "+" in s or s in SET_WORDS[1:]]
         if self.transport and "tcp" in self.transport:
             if several:

@@ -150,7 +150,7 @@ def _with_seeds(plan: Plan, seeds: int) -> Plan:
     if seeds < 1:
         raise ConfigError(f"--seeds {seeds}: must be at least 1")
     drives = tuple(
-        source if source.preset is None else source.model_copy(update={"seeds": seeds})
+        source if source.data is not None else source.model_copy(update={"seeds": seeds})
         for source in plan.drives
     )
     return plan.model_copy(update={"drives": drives})
