@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from skyweave.errors import ConfigError, suggest
-from skyweave.report.panel import SETTINGS, Labels, matches, settings_of
+from skyweave.report.panel import SETTINGS, Labels, matches, settings_of, with_linked
 from skyweave.report.spec import (
     Across,
     BestUnder,
@@ -133,9 +133,8 @@ def _check(what: str, chosen: Selection, labels: list[Labels], varies: set[str])
             f"{chosen.where or 'these settings'}; correct it, or add such a [[compare]]"
         )
     found = settings_of(runs)
-    open_keys = [
-        key for key in SETTINGS if key not in varies and len({str(s[key]) for s in found}) > 1
-    ]
+    fixed = [key for key in SETTINGS if key not in with_linked(varies)]
+    open_keys = [key for key in fixed if len({str(s[key]) for s in found}) > 1]
     if open_keys:
         options = ", ".join(dict.fromkeys(str(item[open_keys[0]]) for item in found))
         raise ConfigError(
