@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from skyweave.errors import ConfigError, DataError, SkyweaveError, suggest
 from skyweave.study.plan import load_plan, load_published
-from skyweave.study.session import prepare
+from skyweave.study.session import Options, prepare
 from skyweave.study.toml_lines import line_of
 
 
@@ -159,7 +159,7 @@ def test_shipped_studies_are_valid() -> None:
     plans = [f for f in files if not f.name.startswith("published")]
     assert len(plans) >= 2
     for file in plans:
-        prepared = prepare(file, options(Path("unused"), seeds=1))
+        prepared = prepare(file, Options(out=Path("unused"), seeds=1))
         assert prepared.jobs
 
 
