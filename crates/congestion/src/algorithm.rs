@@ -12,8 +12,7 @@ use crate::newreno::NewReno;
 use crate::olia::Olia;
 use crate::wvegas::WVegas;
 use crate::{Controller, balia, bbr, bbr23, cubic, fast, hybla, lia, newreno, olia, wvegas};
-use parameters::{Info, Named, ParameterError, Values};
-use serde::{Deserialize, Serialize};
+use parameters::{Catalogue, ChoiceError, Info, Values};
 use std::fmt;
 use std::str::FromStr;
 
@@ -69,17 +68,6 @@ pub enum Algorithm {
     WVegas,
 }
 
-/// Why a choice of congestion control was refused.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ChoiceError {
-    /// A name that no congestion control has.
-    #[error("no congestion control is called '{0}'")]
-    Unknown(String),
-    /// A parameter that makes no sense.
-    #[error(transparent)]
-    Parameter(#[from] ParameterError),
-}
-
 impl Algorithm {
     /// All of them, in the order in which they are listed to the user.
     pub const ALL: [Self; 12] = [
@@ -122,7 +110,7 @@ impl Algorithm {
 
     /// Builds a fresh controller with the defaults, coupled to no other.
     pub fn build(self, config: Config) -> Box<dyn Controller> {
-        Choice::from(self).build(config, &Group::new())
+        build(&self.into(), config, &Group::new())
     }
 
     /// Builds a fresh controller for one path from checked parameters. Coupled algorithms join
@@ -154,54 +142,25 @@ impl fmt::Display for Algorithm {
 impl FromStr for Algorithm {
     type Err = ChoiceError;
 
-    fn from_str(name: &str) -> Result<Self, Self::Err> {
-        let known = Self::ALL.into_iter().find(|algorithm| algorithm.name() == name);
-        known.ok_or_else(|| ChoiceError::Unknown(name.to_owned()))
+    fn from_str(name: &str) -> Result<Self, ChoiceError> {
+        parameters::find(name)
     }
 }
 
-/// An algorithm with checked parameters, as a study file names it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Named", into = "Named")]
-pub struct Choice {
-    algorithm: Algorithm,
-    named: Named,
-    values: Values,
-}
+impl Catalogue for Algorithm {
+    const KIND: &'static str = "congestion control";
+    const CATALOGUE: &'static [Self] = &Self::ALL;
 
-impl Choice {
-    /// The algorithm.
-    pub fn algorithm(&self) -> Algorithm {
-        self.algorithm
-    }
-
-    /// Builds a fresh controller for one path.
-    pub fn build(&self, config: Config, group: &Group) -> Box<dyn Controller> {
-        self.algorithm.build_with(config, &self.values, group)
+    fn description(self) -> &'static Info {
+        self.info()
     }
 }
 
-impl TryFrom<Named> for Choice {
-    type Error = ChoiceError;
+/// A congestion control with checked parameters, as a study file names it.
+pub type Choice = parameters::Choice<Algorithm>;
 
-    fn try_from(named: Named) -> Result<Self, ChoiceError> {
-        let algorithm: Algorithm = named.name().parse()?;
-        let values = algorithm.info().resolve(&named.parameters())?;
-        Ok(Self { algorithm, named, values })
-    }
-}
-
-impl From<Choice> for Named {
-    fn from(choice: Choice) -> Self {
-        choice.named
-    }
-}
-
-impl From<Algorithm> for Choice {
-    /// The algorithm with its defaults.
-    fn from(algorithm: Algorithm) -> Self {
-        let named = Named::Name(algorithm.name().to_owned());
-        let values = algorithm.info().resolve(&named.parameters()).unwrap_or_default();
-        Self { algorithm, named, values }
-    }
+/// Builds a fresh controller for one path; coupled ones join `group`, which all paths of a
+/// connection share.
+pub fn build(choice: &Choice, config: Config, group: &Group) -> Box<dyn Controller> {
+    choice.algorithm().build_with(config, choice.values(), group)
 }

@@ -25,7 +25,7 @@ mod olia;
 mod picoquic;
 mod wvegas;
 
-pub use algorithm::{Algorithm, Choice, ChoiceError, Config};
+pub use algorithm::{Algorithm, Choice, Config, build};
 pub use controller::{AckSample, Controller, LossSample, Phase, RateSample};
 pub use group::{Group, Member, Paths, Sibling};
 

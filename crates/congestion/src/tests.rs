@@ -47,7 +47,8 @@ pub(crate) fn ack(packets: u64) -> AckSample {
 pub(crate) fn with(algorithm: Algorithm, parameters: &[(&str, Given)]) -> Box<dyn Controller> {
     let parameters = parameters.iter().map(|(name, value)| ((*name).to_owned(), value.clone()));
     let named = Named::With { name: algorithm.name().into(), parameters: parameters.collect() };
-    Choice::try_from(named).expect("known parameters").build(config(), &Group::new())
+    let choice = Choice::try_from(named).expect("known parameters");
+    crate::build(&choice, config(), &Group::new())
 }
 
 /// An algorithm with classic slow start, where that is a choice.

@@ -39,7 +39,10 @@ impl Subflow {
             incarnation,
             backup: config.backup.get(path.index()).copied().unwrap_or(false),
             handshake,
-            tx: SubflowSender::new(config.mode, config.congestion.build(controller, group)),
+            tx: SubflowSender::new(
+                config.mode,
+                congestion::build(&config.congestion, controller, group),
+            ),
             rx: SubflowReceiver::default(),
         }
     }

@@ -14,8 +14,7 @@ use crate::{
     Scheduler, alcs, backup, blest, daps, ecf, minrtt, peekaboo, redundant, roundrobin, stms, sttf,
     upstream,
 };
-use parameters::{Info, Named, ParameterError, Values};
-use serde::{Deserialize, Serialize};
+use parameters::{Catalogue, ChoiceError, Info, Values};
 use std::fmt;
 use std::str::FromStr;
 
@@ -46,17 +45,6 @@ pub enum Algorithm {
     Alcs,
     /// Active and standby.
     Backup,
-}
-
-/// Why a choice of scheduler was refused.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ChoiceError {
-    /// A name that no scheduler has.
-    #[error("no scheduler is called '{0}'")]
-    Unknown(String),
-    /// A parameter that makes no sense.
-    #[error(transparent)]
-    Parameter(#[from] ParameterError),
 }
 
 impl Algorithm {
@@ -101,7 +89,7 @@ impl Algorithm {
 
     /// Builds a fresh scheduler with the defaults.
     pub fn build(self) -> Box<dyn Scheduler> {
-        Choice::from(self).build()
+        build(&self.into())
     }
 
     fn build_with(self, values: &Values) -> Box<dyn Scheduler> {
@@ -132,53 +120,23 @@ impl FromStr for Algorithm {
     type Err = ChoiceError;
 
     fn from_str(name: &str) -> Result<Self, ChoiceError> {
-        let found = Self::ALL.into_iter().find(|algorithm| algorithm.name() == name);
-        found.ok_or_else(|| ChoiceError::Unknown(name.to_owned()))
+        parameters::find(name)
+    }
+}
+
+impl Catalogue for Algorithm {
+    const KIND: &'static str = "scheduler";
+    const CATALOGUE: &'static [Self] = &Self::ALL;
+
+    fn description(self) -> &'static Info {
+        self.info()
     }
 }
 
 /// A scheduler with checked parameters, as a study file names it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Named", into = "Named")]
-pub struct Choice {
-    algorithm: Algorithm,
-    named: Named,
-    values: Values,
-}
+pub type Choice = parameters::Choice<Algorithm>;
 
-impl Choice {
-    /// The algorithm.
-    pub fn algorithm(&self) -> Algorithm {
-        self.algorithm
-    }
-
-    /// Builds a fresh scheduler for one connection.
-    pub fn build(&self) -> Box<dyn Scheduler> {
-        self.algorithm.build_with(&self.values)
-    }
-}
-
-impl TryFrom<Named> for Choice {
-    type Error = ChoiceError;
-
-    fn try_from(named: Named) -> Result<Self, ChoiceError> {
-        let algorithm: Algorithm = named.name().parse()?;
-        let values = algorithm.info().resolve(&named.parameters())?;
-        Ok(Self { algorithm, named, values })
-    }
-}
-
-impl From<Choice> for Named {
-    fn from(choice: Choice) -> Self {
-        choice.named
-    }
-}
-
-impl From<Algorithm> for Choice {
-    /// The scheduler with its defaults.
-    fn from(algorithm: Algorithm) -> Self {
-        let named = Named::Name(algorithm.name().to_owned());
-        let values = algorithm.info().resolve(&named.parameters()).unwrap_or_default();
-        Self { algorithm, named, values }
-    }
+/// Builds a fresh scheduler for one connection.
+pub fn build(choice: &Choice) -> Box<dyn Scheduler> {
+    choice.algorithm().build_with(choice.values())
 }

@@ -22,7 +22,7 @@ mod sttf;
 mod upstream;
 mod view;
 
-pub use algorithm::{Algorithm, Choice, ChoiceError};
+pub use algorithm::{Algorithm, Choice, build};
 pub use scheduler::{Decision, PathEvent, PathSet, Scheduler};
 pub use view::{ConnectionView, Outage, PathView};
 

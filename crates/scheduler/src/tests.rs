@@ -56,7 +56,7 @@ pub(crate) fn send(id: u8) -> Decision {
 pub(crate) fn build(algorithm: Algorithm, parameters: &[(&str, Given)]) -> Box<dyn Scheduler> {
     let parameters = parameters.iter().map(|(name, value)| ((*name).to_owned(), value.clone()));
     let named = Named::With { name: algorithm.name().into(), parameters: parameters.collect() };
-    Choice::try_from(named).expect("a parameter of the algorithm").build()
+    crate::build(&Choice::try_from(named).expect("a parameter of the algorithm"))
 }
 
 pub(crate) fn word(word: &str) -> Given {

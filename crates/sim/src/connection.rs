@@ -56,8 +56,8 @@ impl Connection {
         };
         // The end that sends gets the scheduler under test; the other one sends no data.
         let (client_scheduler, server_scheduler) = match config.workload.direction {
-            Direction::Up => (scheduler, config.scheduler.build()),
-            Direction::Down => (config.scheduler.build(), scheduler),
+            Direction::Up => (scheduler, scheduler::build(&config.scheduler)),
+            Direction::Down => (scheduler::build(&config.scheduler), scheduler),
         };
         let count = paths.len();
         Self {

@@ -72,7 +72,8 @@ impl World {
             let paths = one.path_indices(place, &config.paths)?;
             let backup = paths.iter().map(|path| config.paths[*path].backup).collect();
             let seed = stream_seed(config.seed, &format!("connection {place}"), "controllers");
-            let scheduler = schedulers.remove(&place).unwrap_or_else(|| one.scheduler.build());
+            let scheduler =
+                schedulers.remove(&place).unwrap_or_else(|| scheduler::build(&one.scheduler));
             let mut built = Connection::new(one, paths.clone(), backup, seed, scheduler);
             for (local, path) in paths.iter().enumerate() {
                 let known = config.paths[*path].known_outages()?;

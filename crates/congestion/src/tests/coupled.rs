@@ -5,7 +5,7 @@ use super::{MSS, RTT, ack, config, with};
 use crate::coupled::Law;
 use crate::group::{Group, Member, Paths, Sibling};
 use crate::wvegas::BaseRtt;
-use crate::{AckSample, Algorithm, Choice, Controller, LossSample, Phase, balia, lia, olia};
+use crate::{AckSample, Algorithm, Controller, LossSample, Phase, balia, lia, olia};
 use parameters::Given;
 use units::{Bitrate, Duration, Instant};
 
@@ -155,7 +155,7 @@ fn lose(controller: &mut dyn Controller) {
 /// The growth of the first path by 10,000 packets, next to a second one of the same kind, both with
 /// a window of 50 at first.
 fn growth(algorithm: Algorithm, group: &Group) -> (u64, Vec<Box<dyn Controller>>) {
-    let build = || Choice::from(algorithm).build(config(), group);
+    let build = || crate::build(&algorithm.into(), config(), group);
     let mut paths = vec![build(), build()];
     for path in &mut paths {
         path.on_acked(Instant::ZERO, &sample(60, 90));

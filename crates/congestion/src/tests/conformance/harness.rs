@@ -1,7 +1,7 @@
 //! Drives the controllers of one connection through any events, and checks the rules that each must
 //! keep: for each path of the connection, with others that open and close beside it. Used by the property test here, and by the fuzzer in `crates/congestion/fuzz`.
 
-use congestion::{AckSample, Algorithm, Choice, Config, Controller, Group, LossSample, RateSample};
+use congestion::{AckSample, Algorithm, Config, Controller, Group, LossSample, RateSample};
 use units::{Bitrate, Duration, Instant};
 
 const MSS: u64 = 1428;
@@ -68,7 +68,7 @@ struct Sender {
 impl Sender {
     fn new(algorithm: Algorithm, group: &Group, seed: u64) -> Self {
         Self {
-            controller: Choice::from(algorithm).build(Config::new(MSS, seed), group),
+            controller: congestion::build(&algorithm.into(), Config::new(MSS, seed), group),
             in_flight_packets: 0,
             delivered_packets: 0,
             repairing: false,
