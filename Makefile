@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 RUST   := $(shell find crates -name '*.rs' -o -name 'Cargo.toml') Cargo.toml Cargo.lock
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo study test test-rust test-python lint format bench lock clean
+.PHONY: help setup demo study test test-rust test-python lint format bench fuzz lock clean
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 14
@@ -43,6 +43,10 @@ format: setup ## Rewrite sources in the house format
 bench: setup ## Measure the simulator and the parts under it
 	$(BIN)/skyweave bench sim
 	cargo run --release --quiet --package skyweave-link --example link_speed
+
+fuzz: $(VENV)/.tools ## Run the random models of all algorithms for some minutes
+	cargo run --release --quiet --manifest-path crates/congestion/fuzz/Cargo.toml -- 60
+	PROPTEST_CASES=200000 cargo test --release --quiet --package skyweave-scheduler conformance
 
 lock: setup ## Pin the Python packages anew
 	$(BIN)/uv pip compile --python-version 3.11 --universal --generate-hashes --no-header \

@@ -38,10 +38,11 @@ from skyweave.drive import Drive, PathTrace, Series
 from skyweave.engine import simulate
 from skyweave.errors import ConfigError, DataError, ResultsError, SkyweaveError
 from skyweave.record import Record
-from skyweave.scheduling import ConnectionView, PathView, Scheduler, Wait
+from skyweave.scheduling import Ahead, ConnectionView, PathView, Scheduler, Wait
 from skyweave.traces import read_capacity, read_delay
 
 __all__ = [
+    "Ahead",
     "Bernoulli",
     "Bulk",
     "CoDel",

@@ -8,7 +8,7 @@ from typing import Literal
 
 from skyweave._skyweave import ConnectionView, PathView
 
-__all__ = ["ConnectionView", "Decision", "PathView", "Scheduler", "Wait"]
+__all__ = ["Ahead", "ConnectionView", "Decision", "PathView", "Scheduler", "Wait"]
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,15 @@ class Wait:
     until_s: float
 
 
-Decision = int | Sequence[int] | None | Wait
+@dataclass(frozen=True)
+class Ahead:
+    """Send a later segment on ``path``: the first that begins ``gap_bytes`` or more further on."""
+
+    path: int
+    gap_bytes: int
+
+
+Decision = int | Sequence[int] | None | Wait | Ahead
 """The id of a path, several ids (a copy on each), or ``None`` to wait for the next event."""
 
 

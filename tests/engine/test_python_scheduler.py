@@ -7,9 +7,11 @@ import skyweave as sw
 from .test_simulate import two_paths
 
 
-def transfer(scheduler: sw.Scheduler, size: int = 5_000_000) -> dict:
+def transfer(
+    scheduler: sw.Scheduler, size: int = 5_000_000, paths: list[sw.Path] | None = None
+) -> dict:
     record = sw.simulate(
-        paths=two_paths(),
+        paths=paths or two_paths(),
         connections=[sw.Connection(congestion="cubic", workload=sw.Bulk(bytes=size))],
         schedulers={0: scheduler},
     )
@@ -74,6 +76,41 @@ def test_a_wait_with_a_deadline_is_kept():
 
     totals = transfer(Slow(), size=20 * 1428)
     assert 0.9 < totals["completion_s"] < 1.6
+
+
+def test_a_segment_from_further_on_may_go_first():
+    class Split(sw.Scheduler):
+        """The fast path from the head of the stream, the slow one from 100 kB further on."""
+
+        def select(self, view):
+            able = {p.id for p in view.paths if p.usable and p.has_room and not p.tried}
+            if 0 in able:
+                return 0
+            if able and not view.reinjection and view.unsent_bytes > 200_000:
+                return sw.Ahead(path=1, gap_bytes=100_000)
+            return None
+
+    totals = transfer(Split())
+    assert totals["delivered_bytes"] == 5_000_000
+    assert totals["paths"]["lte"]["unique_bytes"] > 500_000
+
+
+def test_a_scheduler_sees_the_known_outages():
+    class Careful(MinRtt):
+        def __init__(self):
+            self.forecasts = set()
+
+        def select(self, view):
+            self.forecasts.update(p.forecast_s for p in view.paths)
+            return super().select(view)
+
+    starlink, lte = two_paths()
+    outage = sw.OutageWindow(start_s=0.5, end_s=0.9)
+    down = starlink.down.model_copy(update={"outages": (outage,)})
+    starlink = starlink.model_copy(update={"down": down, "forecast": "outages"})
+    careful = Careful()
+    transfer(careful, paths=[starlink, lte])
+    assert careful.forecasts == {(0.5, 0.9), None}
 
 
 def test_what_a_scheduler_raises_comes_out_and_ends_the_run():

@@ -69,10 +69,14 @@ impl PyScheduler {
             let until = Instant::ZERO + Duration::from_nanos(nanos);
             return Ok(Decision::Wait(Some(until)));
         }
+        if let Ok(gap_bytes) = answer.getattr("gap_bytes") {
+            let path = known(answer.getattr("path")?.extract()?)?;
+            return Ok(Decision::Ahead { path, gap_bytes: gap_bytes.extract()? });
+        }
         let paths = answer.extract::<Vec<u8>>().map_err(|_| {
             PyTypeError::new_err(format!(
-                "select returned {answer}: return the id of a path, a list of ids, None or \
-                 Wait(until_s)"
+                "select returned {answer}: return the id of a path, a list of ids, None, \
+                 Ahead(path, gap_bytes) or Wait(until_s)"
             ))
         })?;
         let paths = paths.into_iter().map(known).collect::<PyResult<Vec<_>>>()?;

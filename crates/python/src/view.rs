@@ -35,6 +35,8 @@ pub(crate) struct PyPathView {
     mss_bytes: u64,
     pacing_mbps: f64,
     loss_ratio: f64,
+    /// Start and end in seconds of the known outage that is under way or comes next.
+    forecast_s: Option<(f64, f64)>,
 }
 
 /// A connection at the moment of a decision.
@@ -77,6 +79,7 @@ impl PyPathView {
             mss_bytes: path.mss_bytes,
             pacing_mbps: path.pacing_rate.as_mbps(),
             loss_ratio: path.loss_ratio,
+            forecast_s: path.forecast.map(|o| (o.start.as_secs_f64(), o.end.as_secs_f64())),
         }
     }
 }
