@@ -12,7 +12,7 @@ import pytest
 from fluid import SMALL, fluid, options, tree
 
 from skyweave import config
-from skyweave.errors import ConfigError
+from skyweave.errors import ConfigError, ResultsError
 from skyweave.record import Record
 from skyweave.report import metrics
 from skyweave.report.draw_across import short_names
@@ -155,6 +155,17 @@ def test_flows_are_compared(tmp_path: Path) -> None:
     (found,) = graded(tmp_path, FLOWS, wanted)
     assert found["grade"] == "reproduced"
     assert found["ours"].endswith("1.25 [1.25, 1.25]")  # 2 · 0.5 / 1 against 2 · 0.4 / 1
+
+
+def test_nothing_to_compare(tmp_path: Path) -> None:
+    study = SMALL + 'congestion = "cubic"\nbuffer_mb = 1\n'
+    study += '[[compare]]\ncongestion = "bbr"\nbuffer_mb = 4\n'
+    wanted = {
+        "kind": "between", "by": "congestion", "first": "bbr", "second": ["cubic"],
+        "relation": ">", "limit": 1.0,
+    }  # fmt: skip
+    with pytest.raises(ResultsError, match="no two of its runs differ in congestion alone"):
+        graded(tmp_path, study, wanted)
 
 
 def test_kendall_within_groups() -> None:
