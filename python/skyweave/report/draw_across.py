@@ -200,8 +200,13 @@ def _line(
 
 def _sweep_axes(axes: Axes, key: str, places: Sequence[float]) -> None:
     """Label a swept axis; logarithmic where it spans more than a factor of 20 above 0."""
-    if places and places[0] > 0 and places[-1] / places[0] > 20:
-        axes.set_xscale("log")
+    positive = [place for place in places if place > 0]
+    if positive and positive[-1] / positive[0] > 20:
+        if positive == list(places):
+            axes.set_xscale("log")
+        else:
+            axes.set_xscale("symlog", linthresh=positive[0], linscale=0.5)
+            axes.set_xlim(-0.3 * positive[0], 1.3 * positive[-1])
         axes.minorticks_off()
     axes.set_xticks(places, [shown(key, place) for place in places])
     axes.set_xlabel(words_of(key))
