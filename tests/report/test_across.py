@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,14 @@ import pytest
 from fluid import SMALL, fluid, options, tree
 
 from skyweave import config
-from skyweave.errors import ConfigError
+from skyweave.errors import ConfigError, ResultsError
 from skyweave.record import Record
 from skyweave.report import metrics
+from skyweave.report.criteria import evaluate
 from skyweave.report.draw_across import short_names
+from skyweave.report.panel import Results
 from skyweave.report.render import render_report
+from skyweave.report.spec import Published
 from skyweave.report.variants import parameters
 from skyweave.study.session import prepare, run_study
 
@@ -70,14 +74,20 @@ BUFFERS = SMALL + "buffer_mb = [1, 4]\n"
 
 def graded(folder: Path, study: str, *criteria: dict[str, Any]) -> list[dict[str, Any]]:
     """Run a study on the shaped engine and return its graded criteria."""
-    run(folder, study + '\n[report]\npublished = "p.toml"\n', criteria)
-    found: list[dict[str, Any]] = json.loads((folder / "out" / "summary.json").read_text())[
-        "criteria"
-    ]
-    return found
+    compute(folder, study + '\n[report]\npublished = "p.toml"\nbootstrap = 200\n', criteria)
+    results = Results(folder / "out")
+    published = Published.model_validate(results.frozen["published"])
+    return [asdict(outcome) for outcome in evaluate(published.criteria, results)]
 
 
-def run(folder: Path, study: str, criteria: tuple[dict[str, Any], ...] = ()) -> Path:
+def run(folder: Path, study: str) -> Path:
+    """Run a study on the shaped engine, make its report, and return the results folder."""
+    compute(folder, study, ())
+    render_report(folder / "out")
+    return folder / "out"
+
+
+def compute(folder: Path, study: str, criteria: tuple[dict[str, Any], ...]) -> None:
     usual = {"id": "c", "figure": "f", "text": "t", "drives": "alaska"}
     blocks = [
         "[[criteria]]\n" + "".join(f"{k} = {toml(v)}\n" for k, v in (usual | one).items())
@@ -87,8 +97,6 @@ def run(folder: Path, study: str, criteria: tuple[dict[str, Any], ...] = ()) -> 
     (folder / "p.toml").write_text("\n".join(blocks))
     (folder / "study.toml").write_text(study)
     run_study(folder / "study.toml", options(folder / "out", engine=shaped, seeds=4))
-    render_report(folder / "out")
-    return folder / "out"
 
 
 def toml(value: Any) -> str:
@@ -155,6 +163,17 @@ def test_flows_are_compared(tmp_path: Path) -> None:
     (found,) = graded(tmp_path, FLOWS, wanted)
     assert found["grade"] == "reproduced"
     assert found["ours"].endswith("1.25 [1.25, 1.25]")  # 2 · 0.5 / 1 against 2 · 0.4 / 1
+
+
+def test_nothing_to_compare(tmp_path: Path) -> None:
+    study = SMALL + 'congestion = "cubic"\nbuffer_mb = 1\n'
+    study += '[[compare]]\ncongestion = "bbr"\nbuffer_mb = 4\n'
+    wanted = {
+        "kind": "between", "by": "congestion", "first": "bbr", "second": ["cubic"],
+        "relation": ">", "limit": 1.0,
+    }  # fmt: skip
+    with pytest.raises(ResultsError, match="no two of its runs differ in congestion alone"):
+        graded(tmp_path, study, wanted)
 
 
 def test_kendall_within_groups() -> None:

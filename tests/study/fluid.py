@@ -85,6 +85,7 @@ def synthesise(preset: str | Preset, seed: int, duration_s: float) -> Drive:
             downlink_mbps=Series(times, rates),
             uplink_mbps=Series(times, rates * 0.15),
             rtt_ms=Series(times, jump * (50.0 + 10 * number)),
+            loss_ratio=Series(times, np.zeros(len(times))),
         )
     return Drive(f"{preset}-{seed}", f"made up for tests, seed {seed}", paths, synthetic=True)
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from skyweave.errors import ResultsError
 from skyweave.report import grades, metrics
 from skyweave.report.finding import Finding, amount, with_interval
 from skyweave.report.metrics import Values
@@ -51,9 +52,19 @@ def grouped(criterion: Across, found: Sequence[Variant], key: str) -> Groups:
     return groups
 
 
+def _need(criterion: Across, key: str, groups: Sequence[Any]) -> None:
+    """Refuse a criterion for which no two runs differ in the setting alone."""
+    if not groups:
+        raise ResultsError(
+            f"criterion '{criterion.id}': no two of its runs differ in {key} alone; correct it and "
+            "give the same command again: nothing is run anew"
+        )
+
+
 @_find.register
 def _first(criterion: FirstInShare, found: list[Variant]) -> Finding:
     groups = [g for g in grouped(criterion, found, criterion.by).values() if criterion.winner in g]
+    _need(criterion, criterion.by, groups)
     leads = []
     for group in groups:
         winner = group[criterion.winner]
@@ -75,6 +86,7 @@ def _spread(criterion: Spread, found: list[Variant]) -> Finding:
     spreads = {}
     for key in (criterion.by, criterion.than):
         groups = [g for g in grouped(criterion, found, key).values() if len(g) > 1]
+        _need(criterion, key, groups)
         each = [together(_relative_range, list(group.values())) for group in groups]
         spreads[key] = together(lambda v: np.nanmean(v, axis=0), each)
     narrow, wide = spreads[criterion.by], spreads[criterion.than]
@@ -201,6 +213,7 @@ def _between(criterion: Between, found: list[Variant]) -> Finding:
                 compared[f"{_name(criterion, other)}{where}"] = together(
                     _ratio if criterion.measure == "ratio" else _difference, pair
                 )
+    _need(criterion, criterion.by, list(compared))
     percent = criterion.measure == "difference" and criterion.quantity == "share_of_max"
     graded = [grades.grade_bound(e, criterion.relation, criterion.limit) for e in compared.values()]
     grade = grades.worst(graded)

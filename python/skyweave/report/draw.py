@@ -292,7 +292,10 @@ def settings(canvas: Canvas) -> Figure:
     figure = Figure(figsize=(WIDTH_IN, 3.6), layout="constrained")
     axes = figure.subplots()
     cells = canvas.panel.bonded or canvas.panel.singles
-    roles = ("bonded", "satellite", "cellular1", "cellular2", "cellular3", "other1", "other2")
+    roles = (
+        "bonded", "satellite", "cellular1", "cellular2", "cellular3",
+        "other1", "other2", "mark", "soft", "gain",
+    )  # fmt: skip
     shift = 0.8 / max(len(canvas.variants), 1)
     for number, (value, panel) in enumerate(canvas.variants):
         found = [panel.estimate("goodput", cell, "median") for cell in cells]
@@ -308,7 +311,10 @@ def settings(canvas: Canvas) -> Figure:
     axes.set_xticks(np.arange(len(cells)), cells)
     axes.set_ylim(0, canvas.spec.y_max_mbps)
     axes.set_ylabel("median goodput (Mbit/s)")
-    axes.legend(title=(canvas.spec.by or "").replace("_", " "), loc="best")
+    axes.legend(
+        title=(canvas.spec.by or "").replace("_", " "), loc="center left",
+        bbox_to_anchor=(1.0, 0.5), alignment="left",
+    )  # fmt: skip
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     return figure
 

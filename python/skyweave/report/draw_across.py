@@ -11,6 +11,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import FuncFormatter, PercentFormatter
+from matplotlib.transforms import ScaledTranslation
 
 from skyweave.report.across import against_reference, best_under
 from skyweave.report.draw import WIDTH_IN, Canvas
@@ -23,6 +24,8 @@ LINES = (
     "bonded", "other1", "other2", "mark", "soft",
 )  # fmt: skip
 """Colour roles of lines, in order."""
+DODGE_PT = 3.0
+"""How far apart points of different lines stand at the same place."""
 QUANTITIES = {
     "goodput": "goodput (Mbit/s)",
     "bonded_minus_max": "bonded \N{MINUS SIGN} best alone (Mbit/s)",
@@ -155,8 +158,10 @@ def sweep(canvas: Canvas) -> Figure:
             name = cell if spec.by is None else str(variant.settings[spec.by])
             estimate = variant.panel.estimate(quantity, cell, spec.statistic)
             lines.setdefault(name, {})[at or 0.0] = estimate
-    for role, (name, points) in zip(_roles(len(lines)), lines.items(), strict=True):
-        _line(axes, points, LIGHT[role], name, 100 if quantity == "share_of_max" else 1)
+    scale = 100 if quantity == "share_of_max" else 1
+    for number, (name, points) in enumerate(lines.items()):
+        shift = (number - (len(lines) - 1) / 2) * DODGE_PT
+        _line(axes, points, LINES[number % len(LINES)], name, (scale, shift))
     _sweep_axes(axes, key, sorted({x for points in lines.values() for x in points}))
     axes.set_ylabel(f"{spec.statistic} {QUANTITIES[quantity]}")
     top = spec.y_max_mbps
@@ -172,24 +177,36 @@ def _roles(count: int) -> list[str]:
     return [LINES[number % len(LINES)] for number in range(count)]
 
 
-def _line(axes: Axes, points: dict[float, Estimate], colour: str, name: str, scale: float) -> None:
-    """Draw one line with its band."""
+def _line(
+    axes: Axes, points: dict[float, Estimate], role: str, name: str, how: tuple[float, float]
+) -> None:
+    """Draw one line with its intervals, ``how`` = (scale of values, shift to the side in pt)."""
+    scale, shift = how
     x = sorted(points)
     middle, low, high = (
         scale * np.array([getattr(points[place], part) for place in x])
         for part in ("value", "low", "high")
     )
-    axes.fill_between(x, low, high, color=colour, alpha=0.16, linewidth=0)
+    inches = axes.figure.dpi_scale_trans
+    aside = axes.transData + ScaledTranslation(shift / 72, 0, inches)
+    axes.vlines(x, low, high, color=LIGHT[role], linewidth=1.3, alpha=0.55, transform=aside)
     axes.plot(
-        x, middle, "o-", color=colour, label=name, linewidth=1.7, markersize=4.4,
-        markeredgecolor=LIGHT["paper"], markeredgewidth=0.6,
+        x, middle, "o-", color=LIGHT[role], label=name, linewidth=1.6, markersize=4.6,
+        markeredgecolor=LIGHT["paper"], markeredgewidth=0.6, transform=aside,
     )  # fmt: skip
+    axes.update_datalim(np.column_stack([np.tile(x, 2), np.nan_to_num([*low, *high])]))
+    axes.autoscale_view()
 
 
 def _sweep_axes(axes: Axes, key: str, places: Sequence[float]) -> None:
     """Label a swept axis; logarithmic where it spans more than a factor of 20 above 0."""
-    if places and places[0] > 0 and places[-1] / places[0] > 20:
-        axes.set_xscale("log")
+    positive = [place for place in places if place > 0]
+    if positive and positive[-1] / positive[0] > 20:
+        if positive == list(places):
+            axes.set_xscale("log")
+        else:
+            axes.set_xscale("symlog", linthresh=positive[0], linscale=0.5)
+            axes.set_xlim(-0.3 * positive[0], 1.3 * positive[-1])
         axes.minorticks_off()
     axes.set_xticks(places, [shown(key, place) for place in places])
     axes.set_xlabel(words_of(key))
