@@ -208,7 +208,7 @@ impl Alcs {
                 mss_bytes: path.mss_bytes,
                 round: self.round(path),
             };
-            self.sigma(path.id).update(elapsed, guard, &limits, frozen);
+            self.sigma(path.id).update((view.now, elapsed), guard, &limits, frozen);
         }
     }
 

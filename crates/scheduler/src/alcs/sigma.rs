@@ -34,10 +34,11 @@ pub(crate) struct Sigma {
     acked_bytes: u64,
     /// The window was full at a decision of this interval.
     limited: bool,
-    /// Something was in flight at the last decision, and for so long in this interval.
+    /// Something was in flight at the last decision, since then, and before for so long in this
+    /// interval.
     busy: bool,
+    busy_since: Instant,
     busy_for: Duration,
-    seen_at: Instant,
 }
 
 impl Default for Sigma {
@@ -48,8 +49,8 @@ impl Default for Sigma {
             acked_bytes: 0,
             limited: false,
             busy: false,
+            busy_since: Instant::ZERO,
             busy_for: Duration::ZERO,
-            seen_at: Instant::ZERO,
         }
     }
 }
@@ -61,12 +62,19 @@ impl Sigma {
 
     /// Notes at a decision whether the path is in use.
     pub fn observe(&mut self, now: Instant, is_full: bool, in_flight: bool) {
-        if self.busy {
-            self.busy_for += now - self.seen_at;
-        }
         self.limited |= is_full;
-        self.busy = in_flight;
-        self.seen_at = now;
+        if self.busy != in_flight {
+            self.settle(now);
+            self.busy = in_flight;
+        }
+    }
+
+    /// Adds the busy time up to now.
+    fn settle(&mut self, now: Instant) {
+        if self.busy {
+            self.busy_for += now - self.busy_since;
+        }
+        self.busy_since = now;
     }
 
     /// §5.3 item 6: an interval says something only when the window was the limit, or something was
@@ -75,8 +83,16 @@ impl Sigma {
         !self.limited && self.busy_for * 10 < elapsed * 9
     }
 
-    /// Ends the interval, moves sigma, and begins the next one with the path as it is now.
-    pub fn update(&mut self, elapsed: Duration, guard: bool, limits: &Limits, next: Frozen) {
+    /// Ends the interval `(now, elapsed)`, moves sigma, and begins the next one with the path as it
+    /// is now.
+    pub fn update(
+        &mut self,
+        (now, elapsed): (Instant, Duration),
+        guard: bool,
+        limits: &Limits,
+        next: Frozen,
+    ) {
+        self.settle(now);
         if let Some(frozen) = self.frozen
             && !(guard && self.is_idle(elapsed))
         {
