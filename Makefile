@@ -16,7 +16,7 @@ setup: $(VENV)/.built ## Build the Rust core and install it into .venv
 demo: setup ## Run the demo: every single path and every pair on a synthetic drive, with a report
 	$(BIN)/skyweave demo
 
-study: setup ## Run the Alaska/Hawaii study (about ten minutes on two cores)
+study: setup ## Run the Alaska/Hawaii study (about seven minutes on two cores)
 	$(BIN)/skyweave run studies/alaska-hawaii/study.toml --out results/ak-hi
 
 test: test-rust test-python ## Run all tests
