@@ -28,6 +28,7 @@ test-python: setup
 	$(BIN)/pytest -n 2 --dist loadfile
 
 lint: setup ## Check formatting, lints, types, and the stub against the compiled module
+	@! git grep -nE '^(<<<<<<<|>>>>>>>) ' || { echo 'a merge was left unfinished there'; exit 1; }
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	$(BIN)/ruff check python tests studies

@@ -30,7 +30,7 @@ def find_across(criterion: Across, results: Results) -> tuple[Panel, Finding]:
 
 @singledispatch
 def _find(criterion: Any, found: list[Variant]) -> Finding:
-    """Evaluate one kind of criterion."""
+    """Evaluate one kind of criterion; each kind registers its own below."""
     raise NotImplementedError(type(criterion).__name__)
 
 

@@ -134,7 +134,7 @@ def data_text(panel: Panel) -> str:
 
 @singledispatch
 def _find(criterion: Any, panel: Panel) -> Finding:
-    """Evaluate a criterion on a panel."""
+    """Evaluate a criterion on a panel; each kind registers its own below."""
     raise NotImplementedError(type(criterion).__name__)
 
 

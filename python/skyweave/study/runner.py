@@ -42,7 +42,7 @@ def run_all(
         raise Interrupted(
             "stopped; finished runs are kept: give the same command again to continue"
         ) from error
-    except BaseException:
+    except BaseException:  # raised again below: what is under way is kept before it goes on
         pool.shutdown(wait=True, cancel_futures=True)
         raise
     pool.shutdown(wait=True)
