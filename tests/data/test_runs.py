@@ -2,12 +2,7 @@
 
 import numpy as np
 import pytest
-
-from skyweave.data import load, load_preset, synthesise
-from skyweave.data.outages import mean_gap_s, outages
-from skyweave.data.preset import Outage, Preset
-from skyweave.data.runmeans import check_run_means, fit_run_means, run_means, targeted
-from skyweave.data.within import (
+from within import (
     RATIO_POINTS,
     TAUS_S,
     between_share,
@@ -21,6 +16,11 @@ from skyweave.data.within import (
     runs,
     within_runs,
 )
+
+from skyweave.data import load, load_preset, synthesise
+from skyweave.data.outages import mean_gap_s, outages
+from skyweave.data.preset import Outage, Preset
+from skyweave.data.runmeans import check_run_means, fit_run_means, run_means, targeted
 from skyweave.errors import DataError
 
 FRESH = range(3_000_000, 3_002_000)

@@ -149,8 +149,3 @@ def _check_cells(what: str, cells: Iterable[str], runs: list[Labels]) -> None:
     for cell in cells:
         if cell not in known:
             raise ConfigError(f"{what}: no run of path set '{cell}': {suggest(cell, known)}")
-
-
-def settings_text(spec: FigureSpec) -> str:
-    """Return the restriction of a figure in words, empty if it has none."""
-    return ", ".join(f"{key} {value}" for key, value in spec.where.items())

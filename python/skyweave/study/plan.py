@@ -5,7 +5,6 @@ The language is described in ``docs/studies.md``. Nothing here touches data or r
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -251,8 +250,3 @@ def load_published(file: Path, plan: Plan) -> Published:
     text, content = read_toml(path)
     published = validate(Published, path, text, content)
     return published
-
-
-def safe_name(text: str) -> str:
-    """Return ``text`` with everything that is awkward in a file name replaced by a dash."""
-    return re.sub(r"[^A-Za-z0-9_.+-]+", "-", text).strip("-")

@@ -5,6 +5,7 @@
 //! packets per microsecond; whatever else differs says so where it does.
 
 pub(crate) mod ack_aggregation;
+pub(crate) mod dip;
 mod drain;
 pub(crate) mod filters;
 pub(crate) mod gain;
@@ -19,13 +20,13 @@ mod window;
 
 use crate::{AckSample, Config, Controller, LossSample, Phase};
 use ack_aggregation::{AckAggregation, Arrival, HALF_WINDOW_ROUNDS};
+use dip::Dip;
 use filters::{MaxBandwidth, MinRtt, Rounds};
 use gain::Gain;
 use pacing::Pacing;
 use parameters::Info;
 use policer::{Observation, Policer};
 use probe_bw::Cycle;
-use probe_rtt::ProbeRtt;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use startup::FullPipe;
@@ -73,7 +74,7 @@ pub(crate) struct Bbr {
     min_rtt: MinRtt,
     full_pipe: FullPipe,
     cycle: Cycle,
-    probe_rtt: ProbeRtt,
+    dip: Dip,
     aggregation: AckAggregation,
     policer: Policer,
     pacing: Pacing,
@@ -101,7 +102,7 @@ impl Bbr {
             min_rtt: MinRtt::default(),
             full_pipe: FullPipe::default(),
             cycle: Cycle::default(),
-            probe_rtt: ProbeRtt::default(),
+            dip: Dip::default(),
             aggregation: AckAggregation::default(),
             policer: Policer::default(),
             pacing: Pacing::new(window_bytes, mss_bytes, Gain::HIGH),
@@ -184,7 +185,7 @@ impl Bbr {
     /// Was the sampled packet sent while the path had no more to send (or in a PROBE_RTT dip)?
     fn is_app_limited(&self, ack: &AckSample) -> bool {
         let by_sender = ack.rate.is_some_and(|sample| sample.app_limited);
-        by_sender || self.probe_rtt.covers(ack.prior_delivered_bytes)
+        by_sender || self.dip.covers(ack.prior_delivered_bytes)
     }
 
     /// The repair is over: back to the window of before (tcp_bbr.c, "Exiting loss recovery").

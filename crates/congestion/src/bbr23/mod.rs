@@ -32,6 +32,7 @@ mod version;
 mod window;
 
 use crate::bbr::ack_aggregation::{AckAggregation, Arrival, HALF_WINDOW_ROUNDS};
+use crate::bbr::dip::Dip;
 use crate::bbr::filters::Rounds;
 use crate::bbr::gain::Gain;
 use crate::bbr::pacing::Pacing;
@@ -40,7 +41,6 @@ use filters::{MaxBandwidth, MinRtt};
 pub(crate) use info::{V2, V3};
 use parameters::Values;
 use probe_bw::Cycle;
-use probe_rtt::ProbeRtt;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use signals::{Bounds, Signals};
@@ -108,7 +108,7 @@ pub(crate) struct Bbr23 {
     /// Bounds of before the last episode.
     undo: Bounds,
     cycle: Cycle,
-    probe_rtt: ProbeRtt,
+    dip: Dip,
     aggregation: AckAggregation,
     pacing: Pacing,
     rng: ChaCha8Rng,
@@ -147,7 +147,7 @@ impl Bbr23 {
             bounds: Bounds::NONE,
             undo: Bounds::ZERO,
             cycle: Cycle::default(),
-            probe_rtt: ProbeRtt::default(),
+            dip: Dip::default(),
             aggregation: AckAggregation::default(),
             pacing: Pacing::new(window_bytes, mss_bytes, version.startup_pacing),
             rng: ChaCha8Rng::seed_from_u64(config.seed),
@@ -186,7 +186,7 @@ impl Bbr23 {
 
     fn classify<'a>(&self, sample: &'a AckSample) -> Ack<'a> {
         let by_sender = sample.rate.is_some_and(|rate| rate.app_limited);
-        let app_limited = by_sender || self.probe_rtt.covers(sample.prior_delivered_bytes);
+        let app_limited = by_sender || self.dip.covers(sample.prior_delivered_bytes);
         let usable = |rate: &RateSample| sample.acked_bytes > 0 && rate.rate > Bitrate::ZERO;
         Ack { sample, rate: sample.rate.filter(usable), app_limited }
     }

@@ -1,9 +1,9 @@
 """What measured drives say about runs: within them, between them, and of operators together.
 
 The presets whose run means are published take the movement within a run from here, because no
-published number describes it. A run is a stretch of :data:`RUN_S` seconds; what is left at the end
-of a drive is passed over. "Ratios" are seconds over the mean of the run, outages apart. Nothing
-random takes part.
+published number describes it; the tests hold the presets against it. A run is a stretch of
+:data:`RUN_S` seconds; what is left at the end of a drive is passed over. "Ratios" are seconds over
+the mean of the run, outages apart. Nothing random takes part.
 """
 
 from __future__ import annotations
