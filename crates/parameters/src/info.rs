@@ -134,11 +134,6 @@ impl Parameter {
         }
     }
 
-    /// The default as a person writes it.
-    pub fn default_text(&self) -> String {
-        self.default_value().to_string()
-    }
-
     /// What may be given, in words.
     pub fn range(&self) -> String {
         match self.kind {

@@ -37,7 +37,7 @@ impl Sttf {
 /// Time until one more segment arrives over this path. Counts the round trips that it waits in the
 /// queue with a window that grows by slow start, then by one a round (§3.7); the RTT is the latest
 /// sample, not the smoothed one.
-fn transfer_time(path: &PathView) -> Duration {
+pub(crate) fn transfer_time(path: &PathView) -> Duration {
     let rtt = path.latest_rtt;
     let mut waiting = 1 + path.queued_packets; // §3.7: q = 1 + unsent
     let free = path.cwnd_packets.saturating_sub(path.in_flight_packets);
@@ -78,9 +78,4 @@ impl Scheduler for Sttf {
     fn wants_receive_buffer_optimisation(&self) -> bool {
         false
     }
-}
-
-#[cfg(test)]
-pub(crate) fn transfer_time_of(path: &PathView) -> Duration {
-    transfer_time(path)
 }

@@ -1,4 +1,4 @@
-//! Capacity of a rate series, and its conversion to and from delivery opportunities.
+//! Capacity of a rate series, and its conversion to delivery opportunities.
 //!
 //! Work is counted in bits per second × nanoseconds, so that nothing is rounded on the way.
 
@@ -72,28 +72,6 @@ impl Opportunities {
             *last = millis;
         }
         Self::new(times_ms)
-    }
-
-    /// The mean rate in each bin of `spacing`, over one turn and repeating with it. A bin owns the
-    /// opportunities after its start up to its end, for they are what has become possible in it;
-    /// those at 0 belong to the first one. The last bin is shorter when the turn is no multiple.
-    ///
-    /// # Errors
-    /// When `spacing` is not a positive whole number of milliseconds.
-    pub fn to_rate(&self, spacing: Duration) -> Result<Steps<Bitrate>, TraceError> {
-        let spacing_ms = whole_millis(spacing)?;
-        let period_ms = self.period_nanos() / NANOS_PER_MILLI;
-        let (mut times, mut values, mut counted) = (Vec::new(), Vec::new(), 0);
-        let mut start_ms = 0;
-        while start_ms < period_ms {
-            let end_ms = start_ms.saturating_add(spacing_ms).min(period_ms);
-            let upto = self.times_ms().partition_point(|&ms| ms <= end_ms);
-            let bytes = (upto - counted) as u64 * OPPORTUNITY_BYTES;
-            times.push(Instant::from_millis(start_ms));
-            values.push(Bitrate::from_bytes_per(bytes, Duration::from_millis(end_ms - start_ms)));
-            (start_ms, counted) = (end_ms, upto);
-        }
-        Steps::new(times, values, Some(self.period()))
     }
 }
 

@@ -74,10 +74,6 @@ impl SendBuffer {
         self.offered
     }
 
-    pub fn una(&self) -> u64 {
-        self.una
-    }
-
     pub fn is_empty(&self) -> bool {
         self.una == self.next
     }

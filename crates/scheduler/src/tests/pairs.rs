@@ -4,7 +4,7 @@
 use super::*;
 use crate::linucb::Arm;
 use crate::stms::Stms;
-use crate::sttf::transfer_time_of;
+use crate::sttf::transfer_time;
 use crate::{PathSet, PathView};
 
 /// RTT of the slow path and segments to send, the parameters, and what ECF says: `algorithms.md`
@@ -68,7 +68,7 @@ fn sttf_reference_results() {
         path.ssthresh_packets = ssthresh;
         path.queued_packets = q - 1;
         let expected = Duration::from_millis(expected_ms);
-        assert_eq!(transfer_time_of(&path), expected, "{q} {in_flight} {cwnd} {rtt_ms}");
+        assert_eq!(transfer_time(&path), expected, "{q} {in_flight} {cwnd} {rtt_ms}");
     }
 }
 

@@ -128,16 +128,6 @@ fn a_rate_becomes_as_many_opportunities_as_it_carries() {
     assert!(matches!(endless.unwrap_err().fault(), Fault::TooMany { .. }));
 }
 
-#[test]
-fn opportunities_become_mean_rates() {
-    let trace = Opportunities::new(vec![1, 2, 3, 4, 10, 25]).unwrap();
-    let rate = trace.to_rate(Duration::from_millis(10)).unwrap();
-    assert_eq!(rate.times(), [ms(0), ms(10), ms(20)]);
-    assert_eq!(rate.period(), Some(Duration::from_millis(25)));
-    // Five packets in 10 ms, none in the second bin, one in the last bin of 5 ms.
-    assert_eq!(rate.values(), [6.0, 0.0, 2.4].map(Bitrate::from_mbps));
-}
-
 proptest! {
     #[test]
     fn a_cursor_reads_what_a_search_finds(
@@ -181,8 +171,12 @@ proptest! {
             Ok(trace) => {
                 prop_assert_eq!(trace.times_ms().len() as u64, bytes / 1500);
                 prop_assert_eq!(trace.period(), length);
-                let binned = trace.to_rate(Duration::from_millis(1)).unwrap();
-                prop_assert_eq!(Opportunities::from_rate(&binned, length).unwrap(), trace);
+                // Each comes when its bytes are full; the last one marks the end of the turn.
+                let last = trace.times_ms().len() as u64 - 1;
+                for at in 0..length_ms {
+                    let come = trace.times_ms().partition_point(|&time| time <= at) as u64;
+                    prop_assert_eq!(come, last.min(rate.bytes_between(ms(0), ms(at)) / 1500));
+                }
             }
             Err(error) => {
                 prop_assert!(bytes < 1500);
