@@ -1,0 +1,92 @@
+"""A process on one side of a world: it starts programs there, and carries out transfers."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import time
+from pathlib import Path
+
+from skyweave.live.messages import Channel, Message
+from skyweave.live.traffic import Flow, listen, transfer
+
+_OPENING_S = 3.0
+"""How long a server may take to listen before it is taken to be none."""
+
+
+class Agent:
+    """Answers one request after the other until the host hangs up."""
+
+    def __init__(self, channel: Channel) -> None:
+        self._channel = channel
+        self._listeners: list[socket.socket] = []
+        self._programs: list[subprocess.Popen[bytes]] = []
+
+    def serve(self) -> None:
+        """Answer requests; a failure is an answer, too."""
+        actions = {
+            "run": self._run,
+            "spawn": self._spawn,
+            "listen": self._listen,
+            "transfer": self._transfer,
+        }
+        while (message := self._channel.receive()) is not None:
+            try:
+                answer = actions[message["do"]](message)
+            except (OSError, ValueError) as error:
+                answer = {"error": f"{message['do']}: {error}"}
+            self._channel.send(answer)
+
+    def _run(self, message: Message) -> Message:
+        """Run a program in the foreground of the terminal, and answer how it ended."""
+        argv = message["argv"]
+        try:
+            environment = {**os.environ, **message.get("environment", {})}
+            code = subprocess.Popen(argv, cwd=message["cwd"], env=environment).wait()
+        except FileNotFoundError:
+            return {"error": f"{argv[0]}: no such program"}
+        return {"code": code}
+
+    def _spawn(self, message: Message) -> Message:
+        """Start a program in the background; answer when it has opened a socket, or soon after."""
+        before = _sockets()
+        program = subprocess.Popen(
+            message["argv"],
+            cwd=message["cwd"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+        )
+        self._programs.append(program)
+        give_up = time.monotonic() + _OPENING_S
+        while _sockets() == before and time.monotonic() < give_up:
+            if program.poll() not in (None, 0):
+                return {"error": f"'{message['argv'][-1]}' ended with code {program.returncode}"}
+            time.sleep(0.01)
+        return {"pid": program.pid}
+
+    def _listen(self, message: Message) -> Message:
+        self._listeners = [listen(flow_of(flow)) for flow in message["flows"]]
+        return {"listening": len(self._listeners)}
+
+    def _transfer(self, message: Message) -> Message:
+        flows = [flow_of(flow) for flow in message["flows"]]
+        seen = transfer(flows, self._listeners, message["epoch_ns"], message["interval_ns"])
+        return {"transfers": seen}
+
+
+def _sockets() -> int:
+    """Return how many sockets of TCP and UDP there are on this side."""
+    tables = (Path("/proc/thread-self/net", name) for name in ("tcp", "tcp6", "udp", "udp6"))
+    return sum(len(table.read_text().splitlines()) for table in tables if table.exists())
+
+
+def flow_of(message: Message) -> Flow:
+    """Return the transfer that a message describes."""
+    return Flow(**{**message, "server": tuple(message["server"])})
+
+
+def run_agent(channel: Channel) -> None:
+    """Be an agent; returns when the host has hung up."""
+    Agent(channel).serve()
+    os._exit(0)  # threads that wait for a peer must not hold the process

@@ -1,0 +1,93 @@
+"""What the kernel cannot do, said before anything runs."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+
+from skyweave import config
+from skyweave.live import addresses
+from skyweave.live.world import obstacle
+
+CONGESTION = {"newreno": "reno", "cubic": "cubic", "bbr": "bbr"}
+"""Our names of congestion controls that Linux has, and Linux's."""
+_SIM = "run it with engine sim"
+
+
+def refusal(run: config.Run) -> str | None:
+    """Return why the kernel cannot carry this run out, with what to do; ``None``: it can."""
+    reason = _machine()
+    if reason is not None:
+        return reason
+    if len(run.paths) > addresses.MOST_PATHS:
+        return (
+            f"the run has {len(run.paths)} paths, and Linux joins at most {addresses.MOST_PATHS}; "
+            f"use fewer, or {_SIM}"
+        )
+    for connection in run.connections:
+        reason = _transport(connection) or _congestion(connection.congestion)
+        if reason is not None:
+            return reason
+    return _shared(run)
+
+
+@functools.cache
+def _machine() -> str | None:
+    """Return what this machine lacks."""
+    reason = obstacle()
+    if reason is not None:
+        return f"no emulated network can be made: {reason}"
+    if not Path("/proc/sys/net/mptcp/enabled").exists():
+        return f"this kernel has no Multipath TCP; take Linux 5.6 or later, or {_SIM}"
+    return None
+
+
+def _transport(connection: config.Connection) -> str | None:
+    if connection.transport == "tcp":
+        return None
+    if connection.mode != "upstream":
+        return (
+            f"Linux speaks Multipath TCP in mode 'upstream', not '{connection.mode}'; "
+            f'set mode = "upstream", or {_SIM}'
+        )
+    if _name(connection.scheduler) != "upstream" or isinstance(connection.scheduler, dict):
+        return (
+            f"Linux has one packet scheduler, 'upstream', not '{_name(connection.scheduler)}'; "
+            f'set scheduler = "upstream", or {_SIM}'
+        )
+    return None
+
+
+def _congestion(choice: config.Algorithm) -> str | None:
+    name = _name(choice)
+    if name not in CONGESTION:
+        known = ", ".join(CONGESTION)
+        return f"Linux has no congestion control '{name}' (it has {known}); take one, or {_SIM}"
+    if isinstance(choice, dict) and len(choice) > 1:
+        set_here = next(key for key in choice if key != "name")
+        return f"'{set_here}' of Linux's '{name}' cannot be set; leave it out, or {_SIM}"
+    here = Path("/proc/sys/net/ipv4/tcp_available_congestion_control").read_text().split()
+    if CONGESTION[name] not in here:
+        return (
+            f"this kernel has not loaded the congestion control '{CONGESTION[name]}'; "
+            f"modprobe tcp_{CONGESTION[name]}, or {_SIM}"
+        )
+    return None
+
+
+def _shared(run: config.Run) -> str | None:
+    """Return what connections of one namespace would have to share, and do not."""
+    buffers = {(c.send_buffer_bytes, c.receive_buffer_bytes, c.autotune) for c in run.connections}
+    if len(buffers) > 1:
+        return f"the kernel's buffers are set for all connections alike; make them equal, or {_SIM}"
+    together = {frozenset(c.paths) for c in run.connections if c.transport == "mptcp"}
+    if len(together) > 1:
+        return (
+            "Linux lets every Multipath TCP connection use the same paths; "
+            f"give all connections one set, or {_SIM}"
+        )
+    return None
+
+
+def _name(choice: config.Algorithm) -> str:
+    return str(choice["name"]) if isinstance(choice, dict) else choice

@@ -1,0 +1,103 @@
+"""A run over the kernel's own transports, in real time: ``run_live``."""
+
+from __future__ import annotations
+
+import platform
+from typing import Any
+
+from skyweave import _skyweave, config
+from skyweave.errors import ConfigError
+from skyweave.live import addresses
+from skyweave.live.buffers import Buffers
+from skyweave.live.check import CONGESTION, refusal
+from skyweave.live.gather import gather
+from skyweave.live.world import World
+from skyweave.record import Record
+
+FIRST_PORT = 5201
+_GRACE_S = 30.0
+"""How long after its end an answer of a run may take."""
+
+
+def run_live(run: config.Run) -> Record:
+    """Carry a run out in a world of its own, in real time; the record has the simulator's columns.
+
+    What a kernel does not tell is null. Raises :class:`ConfigError` for what it cannot do
+    (:func:`skyweave.live.check.refusal`), and :class:`LiveError` when the world fails.
+    """
+    reason = refusal(run)
+    if reason is not None:
+        raise ConfigError(reason)
+    first = run.connections[0]
+    buffers = Buffers(first.send_buffer_bytes, first.receive_buffer_bytes, first.autotune)
+    with World(run.paths, seed=run.seed, buffers=buffers, joined=joined(run)) as world:
+        ends = _flows(run, 0)
+        world.ask(world.server, {"do": "listen", "flows": [pair[1] for pair in ends]})
+        epoch_ns = world.start(run.sample_interval_ms)
+        ends = _flows(run, epoch_ns)
+        order = {
+            "do": "transfer",
+            "epoch_ns": epoch_ns,
+            "interval_ns": run.sample_interval_ms * 1_000_000,
+        }
+        world.tell(world.server, {**order, "flows": [pair[1] for pair in ends]})
+        world.tell(world.client, {**order, "flows": [pair[0] for pair in ends]})
+        seen = [
+            world.answer(channel, run.stop_after_s + _GRACE_S)["transfers"]
+            for channel in (world.client, world.server)
+        ]
+        links = world.finish()
+    samples, events, totals = gather(run, epoch_ns, seen[0], seen[1], links)
+    return Record(samples, events, totals, _provenance(run, links["statistics"]))
+
+
+def joined(run: config.Run) -> tuple[str, ...]:
+    """Return the paths that Multipath TCP may use in a run; none if all its connections are TCP."""
+    for connection in run.connections:
+        if connection.transport == "mptcp":
+            return connection.paths or tuple(path.name for path in run.paths)
+    return ()
+
+
+def _flows(run: config.Run, epoch_ns: int) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    """Return what the client and the server are told of each connection."""
+    places = {path.name: place for place, path in enumerate(run.paths)}
+    flows = []
+    for number, connection in enumerate(run.connections):
+        first = connection.paths[0] if connection.paths else run.paths[0].name
+        choice = connection.congestion
+        name = str(choice["name"]) if isinstance(choice, dict) else choice
+        end_s = end_of(connection, run)
+        common = {
+            "place": number,
+            "transport": connection.transport,
+            "congestion": CONGESTION[name],
+            "server": (addresses.SERVER, FIRST_PORT + number),
+            "source": addresses.client_address(places[first]),
+            "size_bytes": connection.workload.bytes,
+            "start_ns": epoch_ns + round(connection.start_s * 1e9),
+            "end_ns": epoch_ns + round(end_s * 1e9),
+        }
+        down = connection.workload.direction == "down"
+        flows.append(({**common, "sends": not down}, {**common, "sends": down}))
+    return flows
+
+
+def end_of(connection: config.Connection, run: config.Run) -> float:
+    """Return when a connection ends at the latest, in s."""
+    duration_s = connection.workload.duration_s
+    if duration_s is None:
+        return run.stop_after_s
+    return min(connection.start_s + duration_s, run.stop_after_s)
+
+
+def _provenance(run: config.Run, statistics: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "engine": "live",
+        "kernel": platform.release(),
+        "skyweave": _skyweave.build_info()["version"],
+        "seed": run.seed,
+        "source": "own",
+        "lateness_us": statistics["lateness_us"],
+        "relay_cpu_s": statistics["cpu_s"],
+    }

@@ -1,0 +1,196 @@
+"""The first process of a world: ``python -m skyweave.live.init HOST CLIENT SERVER`` (descriptors).
+
+It wires the namespaces, starts an agent on each side, and is the relay's process. When the host
+hangs up it ends, and the kernel ends everything else in its PID namespace.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from skyweave import _skyweave
+from skyweave.live import addresses, wiring
+from skyweave.live.agent import run_agent
+from skyweave.live.buffers import Buffers
+from skyweave.live.messages import Channel, Message
+from skyweave.live.wiring import Wire
+
+
+class Init:
+    """The world from within."""
+
+    def __init__(self, host: Channel, setup: Message) -> None:
+        self._host = host
+        self._paths: list[dict[str, Any]] = setup["paths"]
+        self._wires = [
+            Wire(place, path["name"], path["backup"], path["name"] in setup["joined"])
+            for place, path in enumerate(self._paths)
+        ]
+        self._seed: int = setup["seed"]
+        self._paths_json: str = setup["paths_json"]
+        self._relay: _skyweave.Relay | None = None
+        self._script: list[tuple[int, Wire, bool]] = []
+        self._client = wiring.this_network()
+        self._server = -1
+        self._devices: list[tuple[int, int]] = []
+        buffers = setup["buffers"]
+        self._wire_up(Buffers(**buffers) if buffers else None)
+
+    def _wire_up(self, buffers: Buffers | None) -> None:
+        """Make both networks and the devices between them."""
+        near = [wiring.open_tun(wire.device) for wire in self._wires]
+        wiring.prepare_network(buffers)
+        wiring.allow_subflows()
+        for wire in self._wires:
+            wiring.wire_client(wire)
+        self._server = wiring.new_network()
+        far = [wiring.open_tun(wire.device) for wire in self._wires]
+        wiring.prepare_network(buffers)
+        wiring.allow_subflows()
+        wiring.wire_server(self._wires)
+        wiring.enter_network(self._client)
+        self._devices = list(zip(near, far, strict=True))
+        for wire, path in zip(self._wires, self._paths, strict=True):
+            if path["present"] and path["present"][0]["start_s"] == 0:
+                wiring.client_up(wire)
+
+    def start_agents(self, client: Channel, server: Channel) -> None:
+        """Start a process on each side; before the relay's thread, which a fork would lose."""
+        for channel, other, network in (
+            (client, server, self._client),
+            (server, client, self._server),
+        ):
+            if os.fork() == 0:
+                self._host.close()
+                other.close()
+                for pair in self._devices:
+                    for descriptor in pair:
+                        os.close(descriptor)
+                signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+                wiring.enter_network(network)
+                run_agent(channel)
+        client.close()
+        server.close()
+
+    def serve(self) -> None:
+        """Answer the host until it hangs up, and let paths come and go when it is time."""
+        actions = {
+            "start": self._start, "change": self._change, "path": self._path, "finish": self._finish
+        }  # fmt: skip
+        while True:
+            try:
+                message = self._host.receive(self._until_next())
+            except TimeoutError:
+                self._play()
+                continue
+            if message is None:
+                return
+            try:
+                answer = actions[message["do"]](message)
+            except (OSError, ValueError, RuntimeError) as error:
+                answer = {"error": str(error)}
+            self._host.send(answer)
+
+    def _start(self, message: Message) -> Message:
+        epoch_ns = message["epoch_ns"]
+        self._relay = _skyweave.Relay(
+            self._paths_json, self._devices, self._seed, epoch_ns,
+            message["interval_ms"], message["capture"],
+        )  # fmt: skip
+        for wire, path in zip(self._wires, self._paths, strict=True):
+            for window in path["present"]:
+                for key, up in (("start_s", True), ("end_s", False)):
+                    at_s = window[key]
+                    if at_s is not None and at_s > 0:
+                        self._script.append((epoch_ns + round(at_s * 1e9), wire, up))
+        self._script.sort(key=lambda entry: entry[0])
+        return {"started": True}
+
+    def _until_next(self) -> float | None:
+        if not self._script:
+            return None
+        return max((self._script[0][0] - time.monotonic_ns()) / 1e9, 0.0)
+
+    def _play(self) -> None:
+        while self._script and self._script[0][0] <= time.monotonic_ns():
+            _, wire, up = self._script.pop(0)
+            (wiring.client_up if up else wiring.client_down)(wire)
+
+    def _change(self, message: Message) -> Message:
+        change = json.dumps(message["change"])
+        self._running().change(message["path"], message["direction"], change)
+        return {}
+
+    def _path(self, message: Message) -> Message:
+        relay = self._running()
+        (relay.open if message["up"] else relay.close)(message["name"])
+        return {}
+
+    def _finish(self, _: Message) -> Message:
+        relay = self._running()
+        relay.stop()
+        samples = {
+            key: column if isinstance(column, list) else column.tolist()
+            for key, column in relay.samples().items()
+        }
+        return {"statistics": relay.statistics(), "samples": samples, "failure": relay.failure}
+
+    def _running(self) -> _skyweave.Relay:
+        if self._relay is None:
+            raise RuntimeError("the links were not started")
+        return self._relay
+
+
+def name_hosts(names: list[str]) -> None:
+    """Let ``server`` and ``client`` resolve in this mount namespace."""
+    with tempfile.NamedTemporaryFile("w", suffix=".hosts") as file:
+        file.write(addresses.hosts(names))
+        file.flush()
+        Path(file.name).chmod(0o644)
+        # util-linux knows the ways of mount(2); the mount outlives the name of the file.
+        subprocess.run(["mount", "--bind", file.name, "/etc/hosts"], check=True)
+
+
+def main() -> None:
+    """Build a world as the host says, then serve."""
+    host, client, server = (Channel(socket.socket(fileno=int(fd))) for fd in sys.argv[1:4])
+    # Ctrl-C is for the program in the foreground; the host decides when the world ends.
+    signal.signal(signal.SIGINT, lambda *_: None)
+    setup = host.receive()
+    if setup is None:
+        return
+    try:
+        name_hosts([path["name"] for path in setup["paths"]])
+        init = Init(host, setup)
+    except (OSError, subprocess.CalledProcessError) as error:
+        host.send({"error": str(error)})
+        return
+    except Exception as error:  # netlink errors have no common base but this
+        host.send({"error": f"{type(error).__name__}: {error}"})
+        return
+    init.start_agents(client, server)
+    signal.signal(signal.SIGCHLD, _reap)
+    host.send({"ready": True})
+    with contextlib.suppress(BrokenPipeError):
+        init.serve()
+
+
+def _reap(*_: object) -> None:
+    """Bury the children that this process, as the first of its namespace, inherits."""
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+
+
+if __name__ == "__main__":
+    main()
