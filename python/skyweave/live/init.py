@@ -85,8 +85,12 @@ class Init:
     def serve(self) -> None:
         """Answer the host until it hangs up, and let paths come and go when it is time."""
         actions = {
-            "start": self._start, "change": self._change, "path": self._path, "finish": self._finish
-        }  # fmt: skip
+            "start": self._start,
+            "change": self._change,
+            "path": self._path,
+            "statistics": self._statistics,
+            "finish": self._finish,
+        }
         while True:
             try:
                 message = self._host.receive(self._until_next())
@@ -135,6 +139,9 @@ class Init:
         relay = self._running()
         (relay.open if message["up"] else relay.close)(message["name"])
         return {}
+
+    def _statistics(self, _: Message) -> Message:
+        return {"statistics": self._running().statistics()}
 
     def _finish(self, _: Message) -> Message:
         relay = self._running()

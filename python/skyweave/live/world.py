@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import asdict
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
 
@@ -18,6 +19,7 @@ from skyweave.live.buffers import Buffers
 from skyweave.live.errors import LiveError
 from skyweave.live.messages import Channel, Message
 
+TUN = Path("/dev/net/tun")
 _START_S = 30.0
 _LEAD_NS = 50_000_000
 """From the order to start until time 0 of the links."""
@@ -25,8 +27,8 @@ _LEAD_NS = 50_000_000
 
 def obstacle() -> str | None:
     """Return why no world can be made on this machine, with what to do; ``None``: it can."""
-    if not os.path.exists("/dev/net/tun"):  # noqa: PTH110 - a device, not a file
-        return "there is no /dev/net/tun; load the kernel module 'tun' (modprobe tun)"
+    if not TUN.exists():
+        return f"there is no {TUN}; load the kernel module 'tun' (modprobe tun)"
     try:
         tried = subprocess.run([*_unshare(), "true"], capture_output=True, text=True, check=False)
     except FileNotFoundError:

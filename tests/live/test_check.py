@@ -1,0 +1,51 @@
+"""What the kernel cannot do is said before anything runs."""
+
+from __future__ import annotations
+
+import pytest
+from made_paths import path
+
+from skyweave import config
+from skyweave.live.check import refusal
+
+PATHS = (path("a"), path("b"))
+LINUX = {"mode": "upstream", "scheduler": "upstream"}
+
+
+def run(*connections: dict[str, object], paths: tuple[config.Path, ...] = PATHS) -> config.Run:
+    made = tuple(config.Connection.model_validate(one) for one in connections)
+    return config.Run(paths=paths, connections=made)
+
+
+def test_what_linux_does_is_not_refused() -> None:
+    assert refusal(run({"transport": "tcp", "congestion": "newreno"})) is None
+    assert refusal(run({**LINUX, "congestion": "cubic"})) is None
+    assert refusal(run({**LINUX, "congestion": {"name": "bbr"}})) is None
+
+
+@pytest.mark.parametrize(
+    ("connections", "said"),
+    [
+        ([{"mode": "v0.96"}], "mode 'upstream', not 'v0.96'"),
+        ([{"mode": "upstream", "scheduler": "blest"}], "one packet scheduler"),
+        ([{**LINUX, "congestion": "olia"}], "no congestion control 'olia'"),
+        ([{**LINUX, "congestion": {"name": "bbr", "cwnd_gain": 3.0}}], "cannot be set"),
+        (
+            [{**LINUX, "receive_buffer_bytes": 9000}, {**LINUX, "receive_buffer_bytes": 8000}],
+            "buffers are set for all connections",
+        ),
+        ([{**LINUX, "paths": ["a"]}, {**LINUX, "paths": ["b"]}], "use the same paths"),
+    ],
+)
+def test_what_linux_does_not_do_is_refused(
+    connections: list[dict[str, object]], said: str
+) -> None:
+    reason = refusal(run(*connections))
+    assert reason is not None
+    assert said in reason
+    assert "run it with engine sim" in reason
+
+
+def test_more_paths_than_linux_joins_are_refused() -> None:
+    many = tuple(path(f"p{number}") for number in range(9))
+    assert "at most 8" in (refusal(run(LINUX, paths=many)) or "")
