@@ -87,6 +87,13 @@ impl Direction {
     }
 }
 
+/// Names of the links of all paths, "NAME.down" and "NAME.up", in the order of [`build_paths`].
+pub fn link_names(paths: &[String]) -> Vec<String> {
+    let ends = [Direction::Down, Direction::Up];
+    let both = |path| ends.map(|direction| format!("{path}.{}", direction.name()));
+    paths.iter().flat_map(both).collect()
+}
+
 /// The links of all paths, empty, at time 0: down and up of the first path, down and up of the
 /// second, and so on. Each draws its losses from its own stream (`seed`, name of the path, direction);
 /// while the interface of a path is away, both its links drop everything.

@@ -6,7 +6,7 @@ use crate::connection::{Connection, Phase};
 use crate::outcome::{Outcome, SampleRow, Totals};
 use crate::script::{Action, write};
 use crate::wire::Wire;
-use link::{Direction, Link, build_paths, stream_seed};
+use link::{Direction, Link, build_paths, link_names, stream_seed};
 use scheduler::Scheduler;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -259,9 +259,7 @@ impl World {
         for connection in &self.connections {
             totals.connections.push(connection.totals(&self.path_names, now));
         }
-        for (index, link) in self.links.iter().enumerate() {
-            let direction = Direction::of_link(index).name();
-            let name = format!("{}.{direction}", self.path_names[index / 2]);
+        for (name, link) in link_names(&self.path_names).into_iter().zip(&self.links) {
             totals.link_packets += link.counters().delivered_packets;
             totals.links.insert(name, link.counters().into());
         }
