@@ -1,4 +1,5 @@
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from os import PathLike
 from typing import Literal, final
 
 import numpy as np
@@ -8,6 +9,7 @@ __all__ = [
     "ConnectionView",
     "PathView",
     "RawRecord",
+    "Relay",
     "algorithm_tables",
     "build_info",
     "check_algorithm",
@@ -88,6 +90,26 @@ class ConnectionView:
     def receive_window_bytes(self) -> int: ...
     @property
     def window_left_bytes(self) -> int: ...
+
+@final
+class Relay:
+    def __new__(
+        cls,
+        paths: str,
+        devices: Sequence[tuple[int, int]],
+        seed: int,
+        epoch_ns: int,
+        sample_interval_ms: int,
+        capture: str | PathLike[str] | None,
+    ) -> Relay: ...
+    def change(self, path: str, direction: Literal["down", "up"], change: str) -> None: ...
+    def close(self, path: str) -> None: ...
+    def open(self, path: str) -> None: ...
+    def statistics(self) -> str: ...
+    def samples(self) -> dict[str, npt.NDArray[np.float64] | list[str]]: ...
+    @property
+    def failure(self) -> str | None: ...
+    def stop(self) -> None: ...
 
 def simulate(config: str, custom: Mapping[int, object]) -> RawRecord: ...
 def algorithm_tables() -> str: ...

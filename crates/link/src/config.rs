@@ -4,7 +4,7 @@
 use crate::{Link, LinkError, WireSize};
 use serde::{Deserialize, Serialize};
 
-mod build;
+pub(crate) mod build;
 
 /// One direction of one path.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -1,6 +1,6 @@
 use trace::TraceError;
 
-/// Why a link could not be built from its description.
+/// Why a link could not be built, or changed, from its description.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum LinkError {
     /// A series of capacities, delays or loss ratios breaks a rule.
@@ -44,5 +44,21 @@ pub enum LinkError {
         index: usize,
         /// Its start, in seconds.
         start_s: f64,
+    },
+    /// Two paths of one name.
+    #[error("two paths are called '{0}': give each its own name")]
+    RepeatedName(String),
+    /// Windows of presence out of order.
+    #[error("path '{0}': the windows of 'present' must be ordered, apart and not empty")]
+    Presence(String),
+    /// A link of a path cannot be built.
+    #[error("path '{path}', {direction} link: {error}")]
+    OfPath {
+        /// Name of the path.
+        path: String,
+        /// "down" or "up".
+        direction: &'static str,
+        /// What is wrong with it.
+        error: Box<LinkError>,
     },
 }

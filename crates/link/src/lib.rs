@@ -18,23 +18,31 @@
 //! * Only the packet in service has a departure time, set when its service starts. So active queue
 //!   management decides at dequeue, at the exact moment.
 //!
-//! [`LinkConfig`] describes a link (the JSON of `python/skyweave/config.py`), checks it and builds it.
+//! [`LinkConfig`] describes a link (the JSON of `python/skyweave/config.py`), checks it and builds it;
+//! [`build_paths`] does so for the two links of each path. `Link::set_capacity` and its like change a
+//! link under its packets.
 
 mod codel;
 mod config;
+mod counters;
 mod delay;
 mod error;
 mod link;
 mod loss;
 mod outage;
+mod path;
 mod queue;
 mod server;
+mod streams;
 
 pub use config::{
     CapacityConfig, DelayConfig, InFlight, LinkConfig, LossConfig, OutageConfig, QueueConfig,
 };
+pub use counters::{Counters, LinkTotals};
 pub use error::LinkError;
-pub use link::{Counters, Dropped, Link, WireSize};
+pub use link::{Dropped, Link, WireSize};
+pub use path::{Direction, ForecastKind, PathConfig, UpWindow, build_paths, link_names};
+pub use streams::stream_seed;
 
 #[cfg(test)]
 mod tests;

@@ -1,11 +1,13 @@
-use crate::InFlight;
 use crate::delay::Delay;
 use crate::loss::Loss;
 use crate::outage::{Outages, Window};
 use crate::queue::{Queue, Waiting};
 use crate::server::Server;
+use crate::{Counters, InFlight};
 use std::collections::VecDeque;
 use units::Instant;
+
+mod change;
 
 /// How large a payload is on the wire.
 pub trait WireSize {
@@ -21,36 +23,6 @@ pub enum Dropped {
     QueueFull,
     /// It arrived in an outage that drops.
     Outage,
-}
-
-/// What became of the packets so far: `offered` = `delivered` + all the dropped ones + those that
-/// the link still holds ([`Link::queued_packets`] + [`Link::flying_packets`]).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counters {
-    /// Packets given to [`Link::push`], accepted or not.
-    pub offered_packets: u64,
-    /// Packets handed out by [`Link::pop`].
-    pub delivered_packets: u64,
-    /// Their bytes on the wire.
-    pub delivered_bytes: u64,
-    /// Refused by a full queue.
-    pub dropped_queue_packets: u64,
-    /// Dropped from the queue by active queue management.
-    pub dropped_aqm_packets: u64,
-    /// Lost at random, after they used capacity.
-    pub dropped_loss_packets: u64,
-    /// Lost to outages, on arrival or while the link held them.
-    pub dropped_outage_packets: u64,
-}
-
-impl Counters {
-    /// Packets lost for any reason.
-    pub fn dropped_packets(&self) -> u64 {
-        self.dropped_queue_packets
-            + self.dropped_aqm_packets
-            + self.dropped_loss_packets
-            + self.dropped_outage_packets
-    }
 }
 
 /// A packet on its way after departure.
@@ -79,6 +51,8 @@ pub struct Link<P> {
     /// sooner than it would have (the delay may fall).
     delivery: Instant,
     doomed: bool,
+    /// Closed by [`Link::close`].
+    closed: bool,
     /// End of the previous service.
     free_at: Instant,
     last_delivery: Instant,
@@ -103,6 +77,7 @@ impl<P: WireSize> Link<P> {
             departure: Instant::FAR_FUTURE,
             delivery: Instant::FAR_FUTURE,
             doomed: false,
+            closed: false,
             free_at: Instant::ZERO,
             last_delivery: Instant::ZERO,
             counters: Counters::default(),
@@ -116,7 +91,7 @@ impl<P: WireSize> Link<P> {
     pub fn push(&mut self, now: Instant, packet: P) -> Result<(), Dropped> {
         self.advance(now);
         self.counters.offered_packets += 1;
-        if self.outages.is_closed(now) {
+        if self.is_closed(now) {
             self.counters.dropped_outage_packets += 1;
             return Err(Dropped::Outage);
         }
@@ -142,6 +117,12 @@ impl<P: WireSize> Link<P> {
     /// The next packet that has arrived at the far end by `now`, in the order of departure. Call
     /// again until it yields `None`.
     pub fn pop(&mut self, now: Instant) -> Option<P> {
+        self.pop_timed(now).map(|(_, packet)| packet)
+    }
+
+    /// Like [`Link::pop`], with the moment at which the packet arrived at the far end, which a late
+    /// call does not change.
+    pub fn pop_timed(&mut self, now: Instant) -> Option<(Instant, P)> {
         self.advance(now);
         if self.flight.front()?.delivery > now {
             return None;
@@ -149,7 +130,7 @@ impl<P: WireSize> Link<P> {
         let arrived = self.flight.pop_front()?;
         self.counters.delivered_packets += 1;
         self.counters.delivered_bytes += arrived.bytes;
-        Some(arrived.packet)
+        Some((arrived.delivery, arrived.packet))
     }
 
     /// Brings the books up to `now`: what has departed leaves the queue. [`Link::push`] and
@@ -162,7 +143,9 @@ impl<P: WireSize> Link<P> {
                 self.depart();
             } else if outage <= now {
                 match self.outages.enter() {
-                    Some(window) if window.in_flight == InFlight::Drop => self.lose_all(window),
+                    Some(window) if window.in_flight == InFlight::Drop => {
+                        self.lose_all(window.start)
+                    }
                     Some(window) => self.hold_up(window),
                     None => return,
                 }
@@ -211,15 +194,21 @@ impl<P: WireSize> Link<P> {
     /// Starts the service of the next packet, at max(its arrival, end of the previous service).
     fn serve_next(&mut self) {
         self.counters.dropped_aqm_packets += self.queue.choose_first(self.free_at);
-        self.departure = Instant::FAR_FUTURE;
-        self.delivery = Instant::FAR_FUTURE;
         let Some(first) = self.queue.front() else {
-            return;
+            return self.plan(Instant::FAR_FUTURE);
         };
         let waited = first.arrival < self.free_at;
         let start = if waited { self.free_at } else { first.arrival };
-        self.departure = self.server.finish(start, first.bytes, waited);
-        if self.departure == Instant::FAR_FUTURE {
+        let departure = self.server.finish(start, first.bytes, waited);
+        self.plan(departure);
+    }
+
+    /// The packet in service departs at `departure`; [`Instant::FAR_FUTURE`]: never, or there is
+    /// none.
+    fn plan(&mut self, departure: Instant) {
+        self.departure = departure;
+        self.delivery = Instant::FAR_FUTURE;
+        if departure == Instant::FAR_FUTURE {
             return;
         }
         self.doomed = self.loss.will_lose(self.departure);
@@ -230,17 +219,20 @@ impl<P: WireSize> Link<P> {
         };
     }
 
+    fn is_closed(&self, now: Instant) -> bool {
+        self.closed || self.outages.is_closed(now)
+    }
+
     /// An outage takes what waits, is served or would arrive from its start on.
-    fn lose_all(&mut self, window: Window) {
-        let arrived = self.flight.partition_point(|flying| flying.delivery < window.start);
+    fn lose_all(&mut self, start: Instant) {
+        let arrived = self.flight.partition_point(|flying| flying.delivery < start);
         let flying = self.flight.len() - arrived;
         self.flight.truncate(arrived);
         self.counters.dropped_outage_packets += self.queue.clear() + flying as u64;
         self.server.abort();
-        self.free_at = window.start;
-        self.last_delivery = self.last_delivery.min(window.start);
-        self.departure = Instant::FAR_FUTURE;
-        self.delivery = Instant::FAR_FUTURE;
+        self.free_at = start;
+        self.last_delivery = self.last_delivery.min(start);
+        self.plan(Instant::FAR_FUTURE);
     }
 
     /// An outage shifts what is in flight by its length; service knows the window already.

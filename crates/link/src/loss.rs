@@ -7,6 +7,8 @@ use units::Instant;
 const LOSS_STREAM: u64 = 0;
 /// ChaCha stream of the moves between the two states of Gilbert–Elliott.
 const STATE_STREAM: u64 = 1;
+/// A draw of 64 bits takes two words of 32 from its stream.
+const WORDS_PER_DRAW: u128 = 2;
 
 /// A probability as a threshold for 63 random bits, so that no float is compared per packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,13 +50,25 @@ pub(crate) struct Loss {
     states: ChaCha8Rng,
     /// The number drawn for the next packet.
     fate: u64,
+    /// Packets that have departed.
+    departed: u64,
 }
 
 impl Loss {
     pub(crate) fn new(model: LossModel, seed: u64) -> Self {
         let mut fates = stream(seed, LOSS_STREAM);
         let fate = fates.next_u64();
-        Self { model, fates, states: stream(seed, STATE_STREAM), fate }
+        Self { model, fates, states: stream(seed, STATE_STREAM), fate, departed: 0 }
+    }
+
+    /// Another model from the next packet on, which meets the numbers that are its own by its place
+    /// among all that have departed.
+    pub(crate) fn change(&mut self, model: LossModel) {
+        self.model = model;
+        let place = u128::from(self.departed) * WORDS_PER_DRAW;
+        self.fates.set_word_pos(place);
+        self.states.set_word_pos(place);
+        self.fate = self.fates.next_u64();
     }
 
     /// Whether the next packet is lost if it departs at `at`. May be asked again: only
@@ -71,6 +85,7 @@ impl Loss {
 
     /// The packet has departed, lost or not: the next one meets the next numbers.
     pub(crate) fn on_departure(&mut self) {
+        self.departed += 1;
         match &mut self.model {
             LossModel::None => return,
             LossModel::GilbertElliott { to_bad, to_good, bad, .. } => {

@@ -61,6 +61,15 @@ impl<P> Queue<P> {
         }
     }
 
+    /// Takes the bounds and the discipline of `to`; what waits stays.
+    pub(crate) fn change(&mut self, to: Self) {
+        let waiting = std::mem::replace(self, to);
+        self.fifo = waiting.fifo;
+        if let Some(codel) = &mut self.codel {
+            self.fifo.packets.iter().for_each(|packet| codel.on_enqueue(packet.bytes));
+        }
+    }
+
     /// Whether a packet of `bytes` still fits.
     pub(crate) fn has_room(&self, bytes: u64) -> bool {
         (self.fifo.len() as u64) < self.max_packets

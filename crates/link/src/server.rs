@@ -4,7 +4,7 @@
 //! integers hold it exactly.
 
 use trace::{Cursor, OPPORTUNITY_BYTES, Opportunities, OpportunityCursor, Steps};
-use units::{Bitrate, Instant};
+use units::{Bitrate, Duration, Instant};
 
 const WORK_PER_BYTE: u64 = 8 * 1_000_000_000;
 const NEVER: u64 = u64::MAX;
@@ -46,11 +46,15 @@ pub(crate) struct Server {
     holds: Vec<(Instant, Instant)>,
     /// Work between the exact end of the last service and the nanosecond it was rounded up to.
     spare_work: u64,
+    /// Since when the packet in service has been served by this capacity (opportunities aside).
+    since: Instant,
+    /// The work that it needed then.
+    work: u64,
 }
 
 impl Server {
     pub(crate) fn new(capacity: Capacity, holds: Vec<(Instant, Instant)>) -> Self {
-        Self { capacity, holds, spare_work: 0 }
+        Self { capacity, holds, spare_work: 0, since: Instant::ZERO, work: 0 }
     }
 
     /// When a packet of `bytes` whose service starts at `start` has been served;
@@ -66,7 +70,56 @@ impl Server {
             self.spare_work = spare - work;
             return start;
         }
-        Instant::from_nanos(self.finish_work(start.as_nanos(), work - spare))
+        self.serve(start, work - spare)
+    }
+
+    /// Another capacity from `now` on. The packet in service, if there is one, keeps the work that it
+    /// has had; returns when the rest will have been done, [`Instant::FAR_FUTURE`]: never.
+    pub(crate) fn change(&mut self, now: Instant, to: Capacity, in_service: bool) -> Instant {
+        let missing = if in_service { self.missing_work(now) } else { 0 };
+        self.capacity = to;
+        self.spare_work = 0;
+        if let Capacity::Opportunities { cursor, left_bytes } = &mut self.capacity {
+            cursor.seek(after(now));
+            if !in_service {
+                return Instant::FAR_FUTURE;
+            }
+            let bytes = missing.div_ceil(WORK_PER_BYTE);
+            return finish_opportunities(cursor, left_bytes, &self.holds, after(now), bytes);
+        }
+        if in_service { self.serve(now, missing) } else { Instant::FAR_FUTURE }
+    }
+
+    /// The work that the packet in service, planned to end after `now`, still needs at `now`.
+    fn missing_work(&mut self, now: Instant) -> u64 {
+        if let Capacity::Opportunities { cursor, left_bytes } = &self.capacity {
+            // All opportunities after `now` up to the last one planned are its own.
+            let mut walk = cursor.clone();
+            walk.seek(after(now));
+            let mut bytes = 0;
+            while walk.position() <= cursor.position() {
+                let held = next_hold(&self.holds, walk.time());
+                if held.is_none_or(|&(start, _)| start > walk.time()) {
+                    bytes += OPPORTUNITY_BYTES;
+                }
+                walk.advance();
+            }
+            return (bytes - left_bytes) * WORK_PER_BYTE;
+        }
+        let (mut at, end) = (self.since.as_nanos(), now.as_nanos());
+        let mut missing = self.work;
+        while at < end {
+            let (rate, until) = self.segment(at);
+            let until = until.min(end);
+            missing -= rate * (until - at); // less than it needs, for it ends later
+            at = until;
+        }
+        missing
+    }
+
+    fn serve(&mut self, start: Instant, work: u64) -> Instant {
+        (self.since, self.work) = (start, work);
+        Instant::from_nanos(self.finish_work(start.as_nanos(), work))
     }
 
     /// The packet in service was taken away; what was planned for it counts for nothing.
@@ -117,6 +170,10 @@ impl Server {
         }
         (rate, until)
     }
+}
+
+fn after(now: Instant) -> Instant {
+    now + Duration::from_nanos(1)
 }
 
 /// When a packet of `bytes` has been served by opportunities that are not before its `start`.

@@ -4,6 +4,7 @@ use crate::{Counters, Link, LinkConfig, OutageConfig, QueueConfig, WireSize};
 use units::{Duration, Instant};
 
 mod capacity;
+mod changes;
 mod descriptions;
 mod losses;
 mod outages;

@@ -6,6 +6,7 @@
 mod algorithms;
 mod cost;
 mod outcome;
+mod relay;
 mod scheduling;
 mod traces;
 mod view;
@@ -29,6 +30,8 @@ mod _skyweave {
     #[pymodule_export]
     use super::outcome::RawRecord;
     #[pymodule_export]
+    use super::relay::Relay;
+    #[pymodule_export]
     use super::traces::{
         format_mahimahi, format_one_way_delays, format_time_series, parse_mahimahi,
         parse_one_way_delays, parse_time_series, rates_to_opportunities,
@@ -37,6 +40,11 @@ mod _skyweave {
     use super::view::{PyConnectionView, PyPathView};
     #[pymodule_export]
     use super::{build_info, simulate};
+}
+
+/// The exception for a description that makes no sense.
+fn refuse(error: impl std::fmt::Display) -> PyErr {
+    PyValueError::new_err(error.to_string())
 }
 
 /// Version and profile of the compiled module: `{"version": …, "profile": "release" | "debug"}`.
@@ -55,17 +63,15 @@ fn simulate(
     config: &str,
     custom: BTreeMap<usize, Py<PyAny>>,
 ) -> PyResult<RawRecord> {
-    let config: RunConfig =
-        serde_json::from_str(config).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let config: RunConfig = serde_json::from_str(config).map_err(refuse)?;
     let failure = Arc::new(Failure::default());
     let schedulers = custom.into_iter().map(|(place, object)| {
         let adapter: Box<dyn Scheduler> = Box::new(PyScheduler::new(object, Arc::clone(&failure)));
         (place, adapter)
     });
     let schedulers = schedulers.collect();
-    let outcome = py
-        .detach(|| sim::simulate_with(&config, schedulers, &failure.raised))
-        .map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let outcome =
+        py.detach(|| sim::simulate_with(&config, schedulers, &failure.raised)).map_err(refuse)?;
     match failure.take() {
         Some(error) => Err(error),
         None => {

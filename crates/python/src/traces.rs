@@ -1,17 +1,13 @@
 //! The text formats of `crates/trace` for Python: parsed and written in one place only.
 //! Every function raises `ValueError` with `FILE:LINE: what is wrong; what to do`.
 
+use crate::refuse;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use trace::{Opportunities, Steps};
 use units::{Bitrate, Duration, Instant};
 
 type Floats<'py> = Bound<'py, PyArray1<f64>>;
-
-fn refuse(error: impl std::fmt::Display) -> PyErr {
-    PyValueError::new_err(error.to_string())
-}
 
 fn steps(times_s: &[f64], values: &[f64]) -> PyResult<Steps<f64>> {
     let times = times_s.iter().map(|secs| trace::instant_from_secs(*secs));

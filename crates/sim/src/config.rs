@@ -2,7 +2,7 @@
 
 use crate::SimError;
 use congestion::Choice as Congestion;
-use link::LinkConfig;
+use link::{Direction, ForecastKind, PathConfig};
 use mptcp::Mode;
 use scheduler::{Choice as Scheduling, Outage};
 use serde::{Deserialize, Serialize};
@@ -39,77 +39,25 @@ fn tenth_of_a_second() -> u64 {
     100
 }
 
-/// A path: a link each way.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PathConfig {
-    /// Its name in connections and in the record.
-    pub name: String,
-    /// Server to client.
-    pub down: LinkConfig,
-    /// Client to server.
-    pub up: LinkConfig,
-    /// Used only when no other path is usable.
-    #[serde(default)]
-    pub backup: bool,
-    /// When the interface exists; always by default.
-    #[serde(default = "always")]
-    pub present: Vec<UpWindow>,
-    /// What the sending end knows ahead; nothing by default.
-    #[serde(default)]
-    pub forecast: ForecastKind,
-    /// The forecast names each outage so much later than it comes (earlier if negative).
-    #[serde(default)]
-    pub forecast_error_ms: f64,
-}
-
-/// What is known ahead of a path.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ForecastKind {
-    /// Nothing.
-    #[default]
-    None,
-    /// The outages of its links, in either direction (not the absences of its interface).
-    Outages,
-}
-
-impl PathConfig {
-    /// The outages of both links as one list of windows apart from each other, moved by the error
-    /// of the forecast; empty when nothing is known ahead.
-    pub(crate) fn known_outages(&self) -> Result<Vec<Outage>, SimError> {
-        if self.forecast == ForecastKind::None {
-            return Ok(Vec::new());
-        }
-        let late_s = self.forecast_error_ms * 1e-3;
-        let moved = |seconds: f64| instant("forecast", (seconds + late_s).max(0.0));
-        let mut all: Vec<_> = self.down.outages.iter().chain(&self.up.outages).collect();
-        all.sort_by(|a, b| a.start_s.total_cmp(&b.start_s));
-        let mut known: Vec<Outage> = Vec::new();
-        for outage in all {
-            let next = Outage { start: moved(outage.start_s)?, end: moved(outage.end_s)? };
-            match known.last_mut() {
-                Some(last) if next.start <= last.end => last.end = last.end.max(next.end),
-                _ => known.push(next),
-            }
-        }
-        Ok(known)
+/// The outages of both links of a path as one list of windows apart from each other, moved by the
+/// error of the forecast; empty when nothing is known ahead.
+pub(crate) fn known_outages(path: &PathConfig) -> Result<Vec<Outage>, SimError> {
+    if path.forecast == ForecastKind::None {
+        return Ok(Vec::new());
     }
-}
-
-fn always() -> Vec<UpWindow> {
-    vec![UpWindow { start_s: 0.0, end_s: None }]
-}
-
-/// The interface of a path exists in [start, end).
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct UpWindow {
-    /// From here on.
-    pub start_s: f64,
-    /// Until here; for ever if absent.
-    #[serde(default)]
-    pub end_s: Option<f64>,
+    let late_s = path.forecast_error_ms * 1e-3;
+    let moved = |seconds: f64| instant("forecast", (seconds + late_s).max(0.0));
+    let mut all: Vec<_> = path.down.outages.iter().chain(&path.up.outages).collect();
+    all.sort_by(|a, b| a.start_s.total_cmp(&b.start_s));
+    let mut known: Vec<Outage> = Vec::new();
+    for outage in all {
+        let next = Outage { start: moved(outage.start_s)?, end: moved(outage.end_s)? };
+        match known.last_mut() {
+            Some(last) if next.start <= last.end => last.end = last.end.max(next.end),
+            _ => known.push(next),
+        }
+    }
+    Ok(known)
 }
 
 /// Which transport a connection speaks.
@@ -120,16 +68,6 @@ pub enum Transport {
     Tcp,
     /// Multipath TCP on all of them.
     Mptcp,
-}
-
-/// Which way the data go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Direction {
-    /// Server to client.
-    Down,
-    /// Client to server.
-    Up,
 }
 
 /// One bulk transfer: so many bytes, or as much as fits into a time.

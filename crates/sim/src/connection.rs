@@ -1,7 +1,8 @@
 //! One connection of a run: both endpoints, its application, and what the record says of it.
 
-use crate::config::{ConnectionConfig, Direction, Transport};
+use crate::config::{ConnectionConfig, Transport};
 use crate::outcome::{ConnectionTotals, EventRow, PathTotals, SampleRow};
+use link::Direction;
 use mptcp::{Endpoint, EndpointConfig, Role};
 use scheduler::Scheduler;
 use std::collections::BTreeMap;

@@ -14,9 +14,6 @@ pub enum SimError {
         /// How many may be.
         limit: usize,
     },
-    /// Two paths of one name.
-    #[error("two paths are called '{0}': give each its own name")]
-    RepeatedName(String),
     /// A connection names a path that is not there.
     #[error("connection {connection} uses a path '{name}' that the run does not have")]
     UnknownPath {
@@ -54,20 +51,10 @@ pub enum SimError {
         /// Its value.
         seconds: f64,
     },
-    /// Windows of presence out of order.
-    #[error("path '{0}': the windows of 'present' must be ordered, apart and not empty")]
-    Presence(String),
     /// The sampling interval is zero.
     #[error("sample_interval_ms is 0: it must be at least 1")]
     SampleInterval,
-    /// A link that cannot be built.
-    #[error("path '{path}', {direction} link: {error}")]
-    Link {
-        /// Name of the path.
-        path: String,
-        /// "down" or "up".
-        direction: &'static str,
-        /// What is wrong with it.
-        error: Box<link::LinkError>,
-    },
+    /// A path or a link that cannot be built.
+    #[error(transparent)]
+    Link(#[from] link::LinkError),
 }

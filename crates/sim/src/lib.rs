@@ -6,18 +6,14 @@
 mod config;
 mod connection;
 mod error;
-mod network;
 mod outcome;
 mod run;
 mod script;
-mod streams;
+mod wire;
 
-pub use config::{
-    BulkConfig, ConnectionConfig, Direction, ForecastKind, PathConfig, RunConfig, Transport,
-    UpWindow,
-};
+pub use config::{BulkConfig, ConnectionConfig, RunConfig, Transport};
 pub use error::SimError;
-pub use outcome::{ConnectionTotals, EventRow, LinkTotals, Outcome, PathTotals, SampleRow, Totals};
+pub use outcome::{ConnectionTotals, EventRow, Outcome, PathTotals, SampleRow, Totals};
 pub use run::{simulate, simulate_with};
 
 #[cfg(test)]

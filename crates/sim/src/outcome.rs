@@ -1,5 +1,6 @@
 //! What a run leaves behind; the columns are those of `python/skyweave/record.py`.
 
+use link::LinkTotals;
 use mptcp::PathStats;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -131,33 +132,6 @@ impl PathTotals {
             spurious_timeouts: sender.undone,
             unique_bytes: receiver.unique_bytes,
             min_rtt_ms: sender.min_rtt.as_secs_f64() * 1e3,
-        }
-    }
-}
-
-/// Sums of one link.
-#[derive(Clone, Copy, Debug, Serialize)]
-#[expect(missing_docs, reason = "the names say it; python/skyweave/engine.py lists them")]
-pub struct LinkTotals {
-    pub in_packets: u64,
-    pub delivered_packets: u64,
-    pub delivered_bytes: u64,
-    pub dropped_queue: u64,
-    pub dropped_aqm: u64,
-    pub dropped_loss: u64,
-    pub dropped_outage: u64,
-}
-
-impl From<link::Counters> for LinkTotals {
-    fn from(counters: link::Counters) -> Self {
-        Self {
-            in_packets: counters.offered_packets,
-            delivered_packets: counters.delivered_packets,
-            delivered_bytes: counters.delivered_bytes,
-            dropped_queue: counters.dropped_queue_packets,
-            dropped_aqm: counters.dropped_aqm_packets,
-            dropped_loss: counters.dropped_loss_packets,
-            dropped_outage: counters.dropped_outage_packets,
         }
     }
 }

@@ -1,13 +1,12 @@
 //! The event loop.
 
 use crate::SimError;
-use crate::config::{Direction, RunConfig, instant};
+use crate::config::{RunConfig, instant, known_outages};
 use crate::connection::{Connection, Phase};
-use crate::network::{Wire, build, leads, link_index};
 use crate::outcome::{Outcome, SampleRow, Totals};
 use crate::script::{Action, write};
-use crate::streams::stream_seed;
-use link::Link;
+use crate::wire::Wire;
+use link::{Direction, Link, build_paths, link_names, stream_seed};
 use scheduler::Scheduler;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -64,7 +63,7 @@ impl World {
         if config.sample_interval_ms == 0 {
             return Err(SimError::SampleInterval);
         }
-        let links = build(config)?;
+        let links = build_paths(&config.paths, config.seed)?;
         let mut connections = Vec::with_capacity(config.connections.len());
         let mut paths_of = Vec::with_capacity(config.connections.len());
         for (place, one) in config.connections.iter().enumerate() {
@@ -76,7 +75,7 @@ impl World {
                 schedulers.remove(&place).unwrap_or_else(|| scheduler::build(&one.scheduler));
             let mut built = Connection::new(one, paths.clone(), backup, seed, scheduler);
             for (local, path) in paths.iter().enumerate() {
-                let known = config.paths[*path].known_outages()?;
+                let known = known_outages(&config.paths[*path])?;
                 built.sender_mut().set_forecast(PathId(local as u8), known);
             }
             connections.push(built);
@@ -141,7 +140,7 @@ impl World {
         }
         let source = match index.checked_sub(self.links.len()) {
             None => Source::Link(index),
-            Some(endpoint) => Source::Endpoint(endpoint / 2, leads(endpoint)),
+            Some(endpoint) => Source::Endpoint(endpoint / 2, Direction::of_link(endpoint)),
         };
         Some((first, source))
     }
@@ -190,7 +189,7 @@ impl World {
 
     /// Hands over what has arrived at the far end of a link.
     fn deliver(&mut self, now: Instant, index: usize) {
-        let end = leads(index);
+        let end = Direction::of_link(index);
         while let Some(wire) = self.links[index].pop(now) {
             let place = usize::from(wire.connection);
             if !self.connections[place].is_running() {
@@ -207,7 +206,7 @@ impl World {
     fn flush(&mut self, now: Instant, place: usize, end: Direction) {
         let toward = if end == Direction::Down { Direction::Up } else { Direction::Down };
         while let Some((path, segment)) = self.endpoint(place, end).poll_transmit(now) {
-            let index = link_index(self.connections[place].paths[path.index()], toward);
+            let index = toward.link_index(self.connections[place].paths[path.index()]);
             let wire = Wire { connection: place as u16, path, segment };
             // A packet that the link refuses is lost; its counters know why.
             let _refused = self.links[index].push(now, wire);
@@ -228,7 +227,7 @@ impl World {
             let links = &mut self.links;
             let queues: Vec<u64> = (connection.paths.iter())
                 .map(|path| {
-                    let link = &mut links[link_index(*path, direction)];
+                    let link = &mut links[direction.link_index(*path)];
                     link.advance(now);
                     link.queued_bytes()
                 })
@@ -260,9 +259,7 @@ impl World {
         for connection in &self.connections {
             totals.connections.push(connection.totals(&self.path_names, now));
         }
-        for (index, link) in self.links.iter().enumerate() {
-            let direction = if leads(index) == Direction::Down { "down" } else { "up" };
-            let name = format!("{}.{direction}", self.path_names[index / 2]);
+        for (name, link) in link_names(&self.path_names).into_iter().zip(&self.links) {
             totals.link_packets += link.counters().delivered_packets;
             totals.links.insert(name, link.counters().into());
         }

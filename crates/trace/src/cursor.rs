@@ -84,6 +84,11 @@ impl OpportunityCursor {
         Instant::from_nanos(self.time)
     }
 
+    /// The place of that opportunity: places grow with time, also among those at the same time.
+    pub fn position(&self) -> (u64, usize) {
+        (self.lap_start, self.index)
+    }
+
     /// Moves to the opportunity after this one (which may be at the same time).
     pub fn advance(&mut self) {
         self.index += 1;

@@ -23,7 +23,7 @@ pub(super) fn build<P: WireSize>(config: &LinkConfig, seed: u64) -> Result<Link<
     Ok(Link::new(queue(&config.queue)?, server, delay, loss, outages))
 }
 
-fn capacity(config: &CapacityConfig) -> Result<Capacity, LinkError> {
+pub(crate) fn capacity(config: &CapacityConfig) -> Result<Capacity, LinkError> {
     match config {
         CapacityConfig::Constant { mbps } => Ok(Capacity::Constant(rate("capacity.mbps", *mbps)?)),
         CapacityConfig::Steps { times_s, mbps, repeat_s } => {
@@ -39,7 +39,7 @@ fn capacity(config: &CapacityConfig) -> Result<Capacity, LinkError> {
     }
 }
 
-fn delay(config: &DelayConfig) -> Result<Delay, LinkError> {
+pub(crate) fn delay(config: &DelayConfig) -> Result<Delay, LinkError> {
     match config {
         DelayConfig::Constant { ms } => Ok(Delay::Constant(millis("delay.ms", *ms)?)),
         DelayConfig::Steps { times_s, ms, repeat_s } => {
@@ -50,7 +50,7 @@ fn delay(config: &DelayConfig) -> Result<Delay, LinkError> {
     }
 }
 
-fn queue<P: WireSize>(config: &QueueConfig) -> Result<Queue<P>, LinkError> {
+pub(crate) fn queue<P>(config: &QueueConfig) -> Result<Queue<P>, LinkError> {
     match config {
         QueueConfig::DropTail { bytes: None, packets: None } => Err(LinkError::NoBound),
         QueueConfig::DropTail { bytes, packets } => {
@@ -72,7 +72,7 @@ fn queue<P: WireSize>(config: &QueueConfig) -> Result<Queue<P>, LinkError> {
     }
 }
 
-fn loss(config: &LossConfig) -> Result<LossModel, LinkError> {
+pub(crate) fn loss(config: &LossConfig) -> Result<LossModel, LinkError> {
     match config {
         LossConfig::None => Ok(LossModel::None),
         LossConfig::Bernoulli { ratio } => {
@@ -156,7 +156,7 @@ fn millis(field: &'static str, ms: f64) -> Result<Duration, LinkError> {
     duration_from_millis(ms).map_err(|_| LinkError::OutOfRange { field, value: ms, allowed })
 }
 
-fn seconds(field: &'static str, secs: f64) -> Result<Instant, LinkError> {
+pub(crate) fn seconds(field: &'static str, secs: f64) -> Result<Instant, LinkError> {
     let allowed = "a finite number of at least 0 (seconds)";
     instant_from_secs(secs).map_err(|_| LinkError::OutOfRange { field, value: secs, allowed })
 }

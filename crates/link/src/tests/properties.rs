@@ -5,9 +5,9 @@ use trace::{Opportunities, Steps};
 use units::Bitrate;
 
 /// Gap to the packet before it in µs, and its size in bytes.
-type Push = (u64, u64);
+pub(super) type Push = (u64, u64);
 
-fn pushes() -> impl Strategy<Value = Vec<Push>> {
+pub(super) fn pushes() -> impl Strategy<Value = Vec<Push>> {
     prop::collection::vec((prop_oneof![Just(0), 0_u64..5000], 40_u64..3100), 1..120)
 }
 
@@ -50,13 +50,13 @@ fn opportunities() -> impl Strategy<Value = CapacityConfig> {
     })
 }
 
-fn capacity() -> impl Strategy<Value = CapacityConfig> {
+pub(super) fn capacity() -> impl Strategy<Value = CapacityConfig> {
     let constant = (0_u32..3000)
         .prop_map(|kbps| CapacityConfig::Constant { mbps: f64::from(kbps) * 0.007_777 });
     prop_oneof![constant, stepped_capacity(), opportunities()]
 }
 
-fn delay() -> impl Strategy<Value = DelayConfig> {
+pub(super) fn delay() -> impl Strategy<Value = DelayConfig> {
     prop_oneof![
         (0_u32..500).prop_map(|ms| DelayConfig::Constant { ms: f64::from(ms) / 10.0 }),
         series(1..500).prop_map(|(times, ms, _)| DelayConfig::Steps {
@@ -67,7 +67,7 @@ fn delay() -> impl Strategy<Value = DelayConfig> {
     ]
 }
 
-fn queue() -> impl Strategy<Value = QueueConfig> {
+pub(super) fn queue() -> impl Strategy<Value = QueueConfig> {
     prop_oneof![
         Just(QueueConfig::Infinite),
         (1_u64..20)
@@ -77,7 +77,7 @@ fn queue() -> impl Strategy<Value = QueueConfig> {
     ]
 }
 
-fn loss() -> impl Strategy<Value = LossConfig> {
+pub(super) fn loss() -> impl Strategy<Value = LossConfig> {
     let elliott = LossConfig::GilbertElliott { p: 0.1, r: 0.3, loss_good: 0.05, loss_bad: 0.8 };
     prop_oneof![Just(LossConfig::None), Just(LossConfig::Bernoulli { ratio: 0.2 }), Just(elliott)]
 }
@@ -95,7 +95,7 @@ fn outages() -> impl Strategy<Value = Vec<OutageConfig>> {
     })
 }
 
-fn config() -> impl Strategy<Value = LinkConfig> {
+pub(super) fn config() -> impl Strategy<Value = LinkConfig> {
     (capacity(), delay(), queue(), loss(), outages()).prop_map(
         |(capacity, delay, queue, loss, outages)| LinkConfig {
             capacity,

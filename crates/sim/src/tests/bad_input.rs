@@ -1,6 +1,7 @@
 use super::world::*;
-use crate::{ConnectionConfig, PathConfig, UpWindow, simulate};
+use crate::{ConnectionConfig, simulate};
 use congestion::Algorithm as Congestion;
+use link::{PathConfig, UpWindow};
 use mptcp::Mode;
 
 fn refusal(change: impl FnOnce(&mut PathConfig, &mut ConnectionConfig)) -> String {

@@ -19,7 +19,7 @@ fn the_same_seed_gives_the_same_record_and_another_seed_another_one() {
 /// Paired runs: a path meets the same losses whether it is alone or the second of two.
 #[test]
 fn a_path_keeps_its_random_stream_in_any_company() {
-    use crate::streams::stream_seed;
+    use link::stream_seed;
     let seeds = [
         stream_seed(1, "a", "down"),
         stream_seed(1, "a", "up"),

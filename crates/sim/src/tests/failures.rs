@@ -1,8 +1,9 @@
 //! Paths that fall silent, go away and come back: what each mode does about it.
 
 use super::world::*;
-use crate::{PathConfig, RunConfig, UpWindow, simulate, simulate_with};
+use crate::{RunConfig, simulate, simulate_with};
 use congestion::Algorithm as Congestion;
+use link::{PathConfig, UpWindow};
 use mptcp::Mode;
 use proptest::prelude::*;
 use scheduler::{Algorithm as Scheduling, Choice, ConnectionView, Decision, Scheduler};
@@ -81,7 +82,7 @@ fn a_second_path_joins_after_the_published_delay() {
     assert!((first - 0.090).abs() < 0.002, "{first}");
     assert!((second - (0.120 + 0.162)).abs() < 0.005, "{second}");
     let mut up = connection(Mode::V096, Congestion::Cubic, seconds(2.0));
-    up.workload.direction = crate::Direction::Up;
+    up.workload.direction = link::Direction::Up;
     let outcome = run(vec![path("sat", 50.0, 60.0), path("terr", 100.0, 108.0)], vec![up]);
     let second = times(&outcome, "established", 1)[0];
     assert!((second - (0.120 + 0.216)).abs() < 0.005, "{second}");
@@ -213,7 +214,7 @@ fn any_run() -> impl Strategy<Value = RunConfig> {
             one.receive_buffer_bytes = receive;
             one.workload.bytes = Some(bytes);
             if up {
-                one.workload.direction = crate::Direction::Up;
+                one.workload.direction = link::Direction::Up;
             }
             let (a, b, c) = paths;
             let mut config = config([a, b].into_iter().chain(c).collect(), vec![one]);

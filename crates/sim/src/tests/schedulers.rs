@@ -1,9 +1,10 @@
 //! What single schedulers do to whole transfers.
 
 use super::world::*;
-use crate::{ForecastKind, Outcome, PathConfig, simulate};
+use crate::{Outcome, simulate};
 use congestion::Algorithm as Congestion;
 use link::QueueConfig;
+use link::{ForecastKind, PathConfig};
 use mptcp::Mode;
 use scheduler::{Algorithm as Scheduling, Choice};
 
@@ -88,7 +89,7 @@ fn a_forecast_holds_for_uploads_too() {
         paths[0].forecast = forecast;
         let mut one = connection(Mode::V096, Congestion::Bbr, seconds(8.0));
         one.scheduler = named(r#"{"name": "alcs", "k": "one", "margin_rtts": 3}"#);
-        one.workload.direction = crate::Direction::Up;
+        one.workload.direction = link::Direction::Up;
         run(paths, vec![one]).totals.links["sat.up"].dropped_outage
     };
     assert!(lost(ForecastKind::None) > 20);

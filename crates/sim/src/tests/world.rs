@@ -1,11 +1,11 @@
 //! Small words for building runs in tests.
 
-use crate::{
-    BulkConfig, ConnectionConfig, Direction, ForecastKind, Outcome, PathConfig, RunConfig,
-    Transport, UpWindow, simulate,
-};
+use crate::{BulkConfig, ConnectionConfig, Outcome, RunConfig, Transport, simulate};
 use congestion::Algorithm as Congestion;
-use link::{InFlight, LinkConfig, LossConfig, OutageConfig, QueueConfig};
+use link::{
+    Direction, ForecastKind, InFlight, LinkConfig, LossConfig, OutageConfig, PathConfig,
+    QueueConfig, UpWindow,
+};
 use mptcp::Mode;
 use scheduler::Algorithm as Scheduling;
 

@@ -2,7 +2,7 @@
 //! algorithms, and a path alone or beside others, meet the same losses (paired runs).
 
 /// The seed of the stream that `name` uses for `purpose` in the run with `seed`.
-pub(crate) fn stream_seed(seed: u64, name: &str, purpose: &str) -> u64 {
+pub fn stream_seed(seed: u64, name: &str, purpose: &str) -> u64 {
     let bytes = name.bytes().chain([0xff]).chain(purpose.bytes());
     // FNV-1a (offset basis and prime of the 64-bit variant), then the finaliser of SplitMix64.
     let hash = bytes.fold(0xcbf2_9ce4_8422_2325 ^ mix(seed), |hash, byte| {
