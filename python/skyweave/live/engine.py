@@ -15,6 +15,8 @@ from skyweave.live.world import World
 from skyweave.record import Record
 
 FIRST_PORT = 5201
+_LEAD_NS = 50_000_000
+"""From the order to start until time 0: enough to tell both sides."""
 _GRACE_S = 30.0
 """How long after its end an answer of a run may take."""
 
@@ -33,7 +35,7 @@ def run_live(run: config.Run) -> Record:
     with World(run.paths, seed=run.seed, buffers=buffers, joined=joined(run)) as world:
         ends = _flows(run, 0)
         world.ask(world.server, {"do": "listen", "flows": [pair[1] for pair in ends]})
-        epoch_ns = world.start(run.sample_interval_ms)
+        epoch_ns = world.start(run.sample_interval_ms, lead_ns=_LEAD_NS)
         ends = _flows(run, epoch_ns)
         order = {
             "do": "transfer",

@@ -21,8 +21,6 @@ from skyweave.live.messages import Channel, Message
 
 TUN = Path("/dev/net/tun")
 _START_S = 30.0
-_LEAD_NS = 50_000_000
-"""From the order to start until time 0 of the links."""
 
 
 def obstacle() -> str | None:
@@ -109,9 +107,12 @@ class World:
     ) -> None:
         self.close()
 
-    def start(self, interval_ms: int, capture: str | None = None) -> int:
-        """Set the links going; return the monotonic time of their time 0, in ns."""
-        self.epoch_ns = time.monotonic_ns() + _LEAD_NS
+    def start(self, interval_ms: int, capture: str | None = None, lead_ns: int = 0) -> int:
+        """Set the links going; return the monotonic time of their time 0, in ns.
+
+        It is ``lead_ns`` from now, so that what has to begin with it can be told.
+        """
+        self.epoch_ns = time.monotonic_ns() + lead_ns
         self.ask_links(
             {
                 "do": "start",
