@@ -21,7 +21,7 @@ from skyweave.study.store import Store
 
 SETTINGS = (
     "mode", "scheduler", "congestion", "send_buffer_mb", "receive_buffer_mb",
-    "autotune", "queue", "rtt_scale", "reverse", "loss", "start", "flows",
+    "autotune", "queue", "rtt_scale", "reverse", "loss", "start", "flows", "engine",
 )  # fmt: skip
 """The labels that a plan can vary besides drives, direction, paths and transport."""
 LINKED = {"send_buffer_mb": ("receive_buffer_mb",), "flows": ("congestion",)}
@@ -178,7 +178,7 @@ class Results:
         self.store = Store(out)
         self.frozen = self.store.plan()
         self.runs: list[tuple[str, Labels]] = [
-            (run["key"], run["labels"]) for run in self.frozen["runs"]
+            (run["key"], {"engine": "sim", **run["labels"]}) for run in self.frozen["runs"]
         ]
         missing = self.store.missing(key for key, _ in self.runs)
         if missing:
