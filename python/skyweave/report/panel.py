@@ -15,7 +15,7 @@ from skyweave.errors import ResultsError
 from skyweave.record import Record
 from skyweave.report import metrics
 from skyweave.report.metrics import Values
-from skyweave.report.spec import Direction, Selection, Unit
+from skyweave.report.spec import SPANNING, Direction, Selection, Unit
 from skyweave.report.stats import Draws, Estimate
 from skyweave.study.store import Store
 
@@ -31,7 +31,10 @@ Labels = dict[str, Any]
 
 def matches(labels: Labels, chosen: Selection) -> bool:
     """Tell whether a run belongs to a selection; TCP has no scheduler and no mode to differ in."""
-    if labels["drives"] != chosen.drives or labels["direction"] != chosen.direction:
+    every = "all" if getattr(chosen, "kind", None) in SPANNING else None
+    if chosen.drives not in (labels["drives"], every):
+        return False
+    if chosen.direction not in (labels["direction"], every):
         return False
     return all(labels[key] in (value, None) for key, value in chosen.where.items())
 

@@ -14,7 +14,7 @@ from skyweave.algorithms import Choice
 from skyweave.config import Loss, Queue, Ratio
 from skyweave.data.preset import preset_names
 from skyweave.errors import suggest
-from skyweave.report.spec import FigureSpec, Published, ReportSpec
+from skyweave.report.spec import SPANNING, FigureSpec, Published, ReportSpec
 from skyweave.study.choices import checked, listed, spread
 from skyweave.study.described import DescribedPath
 from skyweave.study.flows import FlowGroup
@@ -215,7 +215,8 @@ class Plan(StudyModel):
         for number, block in enumerate(self.compare):
             self._check_block(number, block, sources)
         for number, figure in enumerate(self.figures):
-            if figure.drives not in sources:
+            every = figure.kind in SPANNING and figure.drives == "all"
+            if figure.drives not in sources and not every:
                 hint = suggest(figure.drives, sources)
                 raise Misplaced(
                     f"unknown drives '{figure.drives}': {hint}", "figures", number, "drives"
