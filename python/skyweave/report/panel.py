@@ -282,8 +282,7 @@ def _read(folder: Path, labels: Labels, bin_s: float) -> _Reduced:
         srtt_ms=srtt,
         flow_ratio=_flow_ratio(flows, str(labels.get("flow_counts", "1"))),
         capacity={
-            path["name"]: _capacity(path[direction]["capacity"], bin_s, duration_s)
-            for path in run["paths"]
+            path["name"]: _capacity(path, direction, bin_s, duration_s) for path in run["paths"]
         },
     )
 
@@ -308,13 +307,19 @@ def _flow_ratio(flows: list[Values], counts: str) -> Values:
     return metrics.ratio_of(metrics.total_of(first), metrics.total_of(last))
 
 
-def _capacity(capacity: dict[str, Any], bin_s: float, duration_s: float) -> Values:
-    """Return the capacity of a link in bins."""
+def _capacity(path: dict[str, Any], direction: str, bin_s: float, duration_s: float) -> Values:
+    """Return the capacity of one direction of a path in bins: nothing in outages and absences."""
+    link = path[direction]
+    capacity = link["capacity"]
+    if capacity["kind"] == "opportunities":
+        times = np.array(capacity["times_ms"]) / 1000
+        counts, _ = np.histogram(times, np.arange(int(duration_s / bin_s + 1e-9) + 1) * bin_s)
+        return counts * 0.012 / bin_s
     if capacity["kind"] == "constant":
-        return np.full(int(duration_s / bin_s + 1e-9), float(capacity["mbps"]))
-    if capacity["kind"] == "steps":
+        times, rates = np.zeros(1), np.array([float(capacity["mbps"])])
+    else:
         times, rates = np.array(capacity["times_s"]), np.array(capacity["mbps"])
-        return metrics.steps_to_bins(times, rates, bin_s, duration_s)
-    times = np.array(capacity["times_ms"]) / 1000
-    counts, _ = np.histogram(times, np.arange(int(duration_s / bin_s + 1e-9) + 1) * bin_s)
-    return counts * 0.012 / bin_s
+    out = [(one["start_s"], one["end_s"]) for one in link["outages"]]
+    away = metrics.gaps([(one["start_s"], one["end_s"]) for one in path["present"]])
+    times, rates = metrics.silenced(times, rates, [*out, *away])
+    return metrics.steps_to_bins(times, rates, bin_s, duration_s)
