@@ -86,7 +86,7 @@ def run(
         restart=restart, cluster=cluster,
     )  # fmt: skip
     if dry_run:
-        _say_size(prepare(file, options).size, max(live_jobs, 1))
+        _say_size(prepare(file, options).size, live_jobs)
         return
     run_study(file, options)
     _say(render_report(out))
@@ -149,6 +149,8 @@ def _say(rendered: Rendered) -> None:
         console.print("Runs with other settings are in the report.\n", highlight=False)
     for found in rendered.answers:
         console.print(f"{found.place}, {found.direction}link: {found.sentence}", highlight=False)
+    if rendered.flagged:
+        console.print(f"\nLive runs flagged as late: {rendered.flagged}; the report names them.")
     console.print(f"\nReport: {rendered.page}", highlight=False, soft_wrap=True)
 
 

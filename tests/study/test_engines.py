@@ -28,7 +28,7 @@ LIVE = {
     "engine": "live",
     "kernel": "6.18.5",
     "source": "own",
-    "lateness_us": {"p50": 20.0, "p99": 300.0, "max": 900.0},
+    "lateness_us": {"p50": 20.0, "p99": 2300.0, "max": 9900.0},
 }
 
 
@@ -254,6 +254,8 @@ def test_command_line(
     assert not (tmp_path / "o").exists()
     assert call(file, "--out", tmp_path / "o", "--engine", "live") == 0
     assert len(list((tmp_path / "o" / "records").iterdir())) == 6
+    assert "Live runs flagged as late: 6; the report names them." in capsys.readouterr().out
+    assert call(file, "--out", tmp_path / "o", "--dry-run", "--live-jobs", 0) == 2
 
 
 def test_the_run_of_both_engines_is_the_same_description(tmp_path: Path) -> None:

@@ -86,6 +86,8 @@ def prepare(study: Path, options: Options) -> Prepared:
     """
     from skyweave.report.check import check_selections
 
+    if options.live_jobs < 1:
+        raise ConfigError(f"--live-jobs {options.live_jobs}: must be at least 1")
     plan = load_plan(study)
     published = load_published(study, plan)
     if options.seeds is not None:
@@ -114,8 +116,6 @@ def run_study(study: Path, options: Options) -> Prepared:
         raise ConfigError("--jobs is for runs on this machine; leave it out with --cluster")
     if options.jobs is not None and options.jobs < 1:
         raise ConfigError(f"--jobs {options.jobs}: must be at least 1")
-    if options.live_jobs < 1:
-        raise ConfigError(f"--live-jobs {options.live_jobs}: must be at least 1")
     prepared = prepare(study, options)
     store = Store(options.out)
     store.prepare()
