@@ -6,7 +6,7 @@ import os
 import sys
 from importlib import resources
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 from rich.console import Console
@@ -16,6 +16,7 @@ from skyweave.errors import SkyweaveError
 from skyweave.report.panel import Panel
 from skyweave.report.render import Rendered, render_report
 from skyweave.report.words import Namer, foremost, mbps, percent
+from skyweave.study.engines import live_words
 from skyweave.study.runner import Interrupted
 from skyweave.study.session import Options, code_version, prepare, run_study
 
@@ -29,6 +30,7 @@ app = typer.Typer(
 )
 
 Out = Annotated[Path, typer.Option(help="Folder for the results; an unfinished one is continued.")]
+EngineName = Literal["sim", "live"]
 Jobs = Annotated[int | None, typer.Option(help="Runs at a time; all cores if not given.")]
 
 
@@ -55,6 +57,13 @@ def run(
         Path | None, typer.Option(help="Folder with data sets, for studies that need them.")
     ] = None,
     jobs: Jobs = None,
+    engine: Annotated[
+        EngineName | None,
+        typer.Option(help="Engine of all runs, instead of the file's: sim or live (Linux)."),
+    ] = None,
+    live_jobs: Annotated[
+        int, typer.Option(help="Live runs at a time; more than one disturb each other.")
+    ] = 1,
     seeds: Annotated[
         int | None, typer.Option(help="Synthetic drives in each group, instead of the file's.")
     ] = None,
@@ -72,9 +81,12 @@ def run(
 ) -> None:
     """Run a study and write its report. Killed or stopped, it continues where it was."""
     file = study / "study.toml" if study.is_dir() else study
-    options = Options(out=out, data=data, jobs=jobs, seeds=seeds, restart=restart, cluster=cluster)
+    options = Options(
+        out=out, data=data, jobs=jobs, live_jobs=live_jobs, engine_name=engine, seeds=seeds,
+        restart=restart, cluster=cluster,
+    )  # fmt: skip
     if dry_run:
-        _say_size(prepare(file, options).size)
+        _say_size(prepare(file, options).size, live_jobs)
         return
     run_study(file, options)
     _say(render_report(out))
@@ -110,12 +122,16 @@ def _mount() -> None:
     app.add_typer(bench_app, name="bench")
 
 
-def _say_size(size: dict[str, float]) -> None:
-    Console().print(
-        f"{size['runs']:.0f} runs, {size['simulated_s']:.0f} simulated seconds, "
-        f"up to {size['packets'] / 1e6:.1f} million data packets.",
-        highlight=False,
-    )
+def _say_size(size: dict[str, float], live_jobs: int) -> None:
+    console = Console()
+    if size["simulated_runs"]:
+        console.print(
+            f"{size['simulated_runs']:.0f} runs, {size['simulated_s']:.0f} simulated seconds, "
+            f"up to {size['packets'] / 1e6:.1f} million data packets.",
+            highlight=False,
+        )
+    if size["live_runs"]:
+        console.print(live_words(size["live_runs"], size["live_s"], live_jobs), highlight=False)
 
 
 def _say(rendered: Rendered) -> None:
@@ -136,6 +152,8 @@ def _say(rendered: Rendered) -> None:
         console.print("Runs with other settings are in the report.\n", highlight=False)
     for found in rendered.answers:
         console.print(f"{found.place}, {found.direction}link: {found.sentence}", highlight=False)
+    if rendered.flagged:
+        console.print(f"\nLive runs flagged as late: {rendered.flagged}; the report names them.")
     console.print(f"\nReport: {rendered.page}", highlight=False, soft_wrap=True)
 
 

@@ -5,11 +5,15 @@ Importers and the synthesis produce :class:`Drive`; plots, statistics and studie
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from skyweave.config import OutageWindow, UpWindow
 
 Values = npt.NDArray[np.float64]
 
@@ -43,12 +47,22 @@ class PathTrace:
 
     Rates are capacities in Mbit/s, ``rtt_ms`` the unloaded round-trip time in ms, ``loss_ratio``
     the share of packets that the radio path itself loses (0 to 1), both directions alike.
+    ``outages`` are stretches without service in both directions, ``present`` those in which the
+    interface exists (``None``: always), both ordered and apart, on the clock of the drive.
     """
 
     downlink_mbps: Series | None = None
     uplink_mbps: Series | None = None
     rtt_ms: Series | None = None
     loss_ratio: Series | None = None
+    outages: tuple[OutageWindow, ...] = ()
+    present: tuple[UpWindow, ...] | None = None
+
+    @classmethod
+    def of(cls, series: Mapping[str, Series]) -> PathTrace:
+        """Return what series by the names of the fields say; nothing is scripted."""
+        named: dict[str, Any] = dict(series)
+        return cls(**named)
 
 
 @dataclass(frozen=True)

@@ -68,6 +68,18 @@ def test_steps_to_bins_keeps_the_area() -> None:
     assert metrics.steps_to_bins(times, rates, 1.0, 4.0).tolist() == [15, 20, 40, 40]
 
 
+def test_nothing_is_carried_in_outages_and_absences() -> None:
+    times, rates = np.array([0.0, 2.0]), np.array([10.0, 20.0])
+    out = [(0.5, 1.0), *metrics.gaps([(0.0, 3.0), (3.5, None)])]
+    silent = metrics.silenced(times, rates, out)
+    assert metrics.steps_to_bins(*silent, 1.0, 5.0).tolist() == [5, 10, 20, 10, 20]
+    assert metrics.silenced(times, rates, [])[0] is times
+    assert metrics.gaps([]) == [(0.0, float("inf"))]
+    assert metrics.gaps([(0.0, None)]) == []
+    never = metrics.silenced(times, rates, metrics.gaps([(1.0, 2.0)]))
+    assert metrics.steps_to_bins(*never, 1.0, 4.0).tolist() == [0, 10, 0, 0]
+
+
 def test_spearman() -> None:
     x = np.array([1.0, 2.0, 3.0, 4.0])
     assert metrics.spearman(x, x**3) == pytest.approx(1)

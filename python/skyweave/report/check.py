@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from skyweave.errors import ConfigError, suggest
+from skyweave.report.engines import pairs_of
 from skyweave.report.panel import SETTINGS, Labels, matches, settings_of, with_linked
 from skyweave.report.spec import (
     Across,
+    Agreement,
     BestUnder,
     Between,
     Bound,
@@ -36,10 +38,17 @@ def check_selections(plan: Plan, published: Published, labels: list[Labels]) -> 
     sources = [source.name for source in plan.drives]
     present = {item["drives"] for item in labels}
     for figure in plan.figures:
-        if figure.drives in present:
+        if figure.kind == "engines":
+            _check_engines(f"figure '{figure.id}'", figure, figure.cells, labels)
+        elif figure.drives in present:
             _check_figure(figure, labels)
     for criterion in published.criteria:
         what = f"criterion '{criterion.id}'"
+        if isinstance(criterion, Agreement):
+            if criterion.drives not in ("all", *sources):
+                _known(what, "drives", criterion.drives, sources)
+            _check_engines(what, criterion, criterion.cells, labels)
+            continue
         chosen = [criterion]
         if isinstance(criterion, Contrast):
             chosen.append(criterion.model_copy(update={"drives": criterion.than}))
@@ -62,6 +71,27 @@ def cells_of(criterion: Criterion) -> tuple[str, ...]:
     if isinstance(criterion, RatioBand):
         return (criterion.numerator, criterion.denominator)
     return (criterion.cell,) if isinstance(criterion, CloseTo) else ()
+
+
+def _check_engines(
+    what: str, chosen: Selection, cells: Iterable[str], labels: list[Labels]
+) -> None:
+    """Check what compares engines; with runs of one engine alone it has nothing to compare.
+
+    That is no mistake of the file: ``--engine`` may have said so, and the report tells.
+    """
+    for key in chosen.where:
+        _known(what, "setting", key, [name for name in SETTINGS if name != "engine"])
+    _check_cells(what, cells, labels)
+    if len({item["engine"] for item in labels}) < 2:
+        return
+    pairs, _ = pairs_of((str(number), item) for number, item in enumerate(labels))
+    both = [item for _, _, item in pairs if not cells or item["paths"] in cells]
+    if not any(matches(item, chosen) for item in both):
+        raise ConfigError(
+            f"{what}: no simulated run has a live one that is equal in all else; "
+            'correct it, or set engine = ["sim", "live"] for such runs'
+        )
 
 
 def _check_figure(figure: FigureSpec, labels: list[Labels]) -> None:

@@ -11,11 +11,13 @@ import numpy as np
 
 from skyweave.report import grades, metrics
 from skyweave.report.across import find_across
+from skyweave.report.agreement import NO_PAIRS, find_agreement, members_of
 from skyweave.report.finding import Finding, amount, numbers, with_interval
 from skyweave.report.grades import NOT_TESTED, Grade
 from skyweave.report.panel import Panel, Results
 from skyweave.report.spec import (
     Across,
+    Agreement,
     Bound,
     CloseTo,
     Contrast,
@@ -66,11 +68,35 @@ def evaluate(criteria: Sequence[Criterion], results: Results) -> list[Outcome]:
     """Grade each criterion; those whose drives were not run are "not tested"."""
     outcomes = []
     for criterion in criteria:
+        if isinstance(criterion, Agreement):
+            outcomes.append(_agreement(criterion, results))
+            continue
         needed = [criterion.drives]
         needed += [criterion.than] if isinstance(criterion, Contrast) else []
         absent = [name for name in needed if name not in results.groups]
-        outcomes.append(_absent(criterion, absent) if absent else _graded(criterion, results))
+        if absent:
+            why = f"Not tested: drives '{absent[0]}' were not there (see the notes on data)."
+            outcomes.append(_untested(criterion, why))
+        else:
+            outcomes.append(_graded(criterion, results))
     return outcomes
+
+
+def _agreement(criterion: Agreement, results: Results) -> Outcome:
+    """Evaluate a comparison of engines; its samples are pairs of runs."""
+    cases, finding = find_agreement(criterion, results)
+    if finding is None:
+        return _untested(criterion, NO_PAIRS)
+    members = members_of(cases)
+    groups = dict.fromkeys(f"'{case.drives}'" for case in cases)
+    return Outcome(
+        **_shared(criterion),
+        **_told(criterion, finding),
+        drives=len({drive for drive, _ in members}),
+        samples=sum(len(case.members) for case in cases),
+        seeds=seeds_text([seed for _, seed in members]),
+        data=f"simulated and live runs on drives {', '.join(groups)}",
+    )
 
 
 def _graded(criterion: Criterion, results: Results) -> Outcome:
@@ -85,21 +111,27 @@ def _graded(criterion: Criterion, results: Results) -> Outcome:
             finding = _find(criterion, panel)
     return Outcome(
         **_shared(criterion),
-        grade=finding.grade,
-        ours=finding.ours,
-        published=_typeset(finding.published),
-        band=_typeset(finding.band),
+        **_told(criterion, finding),
         drives=len(panel.names),
         samples=panel.samples_each,
         seeds=seeds_text(panel.seeds),
         data=data_text(panel),
-        note=" ".join(part for part in (criterion.note, finding.note) if part),
-        values={name: numbers(estimate) for name, estimate in finding.values.items()},
     )
 
 
-def _absent(criterion: Criterion, absent: list[str]) -> Outcome:
-    note = f"Not tested: drives '{absent[0]}' were not there (see the notes on data)."
+def _told(criterion: Criterion, finding: Finding) -> dict[str, Any]:
+    """Return what a finding says of a criterion."""
+    return {
+        "grade": finding.grade,
+        "ours": finding.ours,
+        "published": _typeset(finding.published),
+        "band": _typeset(finding.band),
+        "note": " ".join(part for part in (criterion.note, finding.note) if part),
+        "values": {name: numbers(estimate) for name, estimate in finding.values.items()},
+    }
+
+
+def _untested(criterion: Criterion, note: str) -> Outcome:
     return Outcome(
         **_shared(criterion),
         grade=NOT_TESTED,

@@ -271,6 +271,8 @@ def _quantity_words(quantity: str, values: Sequence[str]) -> str:
 
 
 def _cumulated(axes: Axes, samples: np.ndarray, colour: str) -> None:
+    if not len(samples):  # a kernel need not tell everything
+        return
     shares = np.linspace(0, 1, 401)
     axes.plot(np.quantile(samples, shares), 100 * shares, color=colour, linewidth=1.8)
     axes.plot([np.median(samples)], [50], "o", color=colour, markersize=4.6, zorder=4)

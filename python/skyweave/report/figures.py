@@ -6,10 +6,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from matplotlib.figure import Figure
+
 from skyweave.errors import ResultsError
+from skyweave.report.agreement import members_of
 from skyweave.report.criteria import data_text
 from skyweave.report.draw import KINDS, Canvas
 from skyweave.report.draw_across import ACROSS
+from skyweave.report.draw_engines import engines_figure
+from skyweave.report.engines import compare
 from skyweave.report.panel import Panel, Results, settings_of
 from skyweave.report.panel import matches as chosen_by
 from skyweave.report.spec import FigureSpec, Published, Selection
@@ -70,6 +75,9 @@ def draw_all(results: Results, specs: list[FigureSpec], published: Published) ->
     folder = results.store.out / FOLDER
     drawn = []
     for spec in specs:
+        if spec.kind == "engines":
+            drawn += _engines(results, spec, folder)
+            continue
         if spec.drives not in results.groups:
             continue
         marks = [value for value in published.values if value.figure == spec.id]
@@ -80,6 +88,26 @@ def draw_all(results: Results, specs: list[FigureSpec], published: Published) ->
             canvas = Canvas(spec, panel, colours, marks, several)
         drawn.append(_draw(canvas, folder))
     return drawn
+
+
+def _engines(results: Results, spec: FigureSpec, folder: Path) -> list[Drawn]:
+    """Draw a comparison of engines; nothing where no run has a partner."""
+    cases = compare(results).chosen(spec, spec.cells)
+    if not cases:
+        return []
+    with drawing(spec.id):
+        svg = _written(engines_figure(cases, Namer(results.frozen["plan"])), spec, folder)
+    members = members_of(cases)
+    return [
+        Drawn(
+            spec=spec,
+            svg=svg,
+            seeds=seeds_text([seed for _, seed in members]),
+            drives=len({drive for drive, _ in members}),
+            samples=sum(len(case.members) for case in cases),
+            data=f"{len(cases)} cases",
+        )
+    ]
 
 
 def _across(results: Results, spec: FigureSpec, colours: dict[str, str]) -> Canvas:
@@ -122,9 +150,20 @@ def _draw(canvas: Canvas, folder: Path) -> Drawn:
     """Draw one figure and write its files."""
     spec, panel = canvas.spec, canvas.panel
     with drawing(spec.id):
-        figure = (KINDS | ACROSS)[spec.kind](canvas)
-        svg = svg_text(figure)
-        png = png_bytes(figure)
+        svg = _written((KINDS | ACROSS)[spec.kind](canvas), spec, folder)
+    return Drawn(
+        spec=spec,
+        svg=svg,
+        seeds=seeds_text(panel.seeds),
+        drives=len(panel.names),
+        samples=panel.samples_each,
+        data=data_text(panel),
+    )
+
+
+def _written(figure: Figure, spec: FigureSpec, folder: Path) -> str:
+    """Write a figure as SVG and PNG; return the SVG for the middle of the page."""
+    svg, png = svg_text(figure), png_bytes(figure)
     try:
         folder.mkdir(exist_ok=True)
         (folder / f"{spec.id}.svg").write_text(svg, encoding="utf-8")
@@ -134,14 +173,7 @@ def _draw(canvas: Canvas, folder: Path) -> Drawn:
             f"{folder}: cannot be written ({error.strerror}); make it writable and repeat "
             "'skyweave report'"
         ) from error
-    return Drawn(
-        spec=spec,
-        svg=inline_svg(svg, _escaped(spec.title), spec.id),
-        seeds=seeds_text(panel.seeds),
-        drives=len(panel.names),
-        samples=panel.samples_each,
-        data=data_text(panel),
-    )
+    return inline_svg(svg, _escaped(spec.title), spec.id)
 
 
 def _escaped(text: str) -> str:

@@ -39,6 +39,31 @@ def steps_to_bins(times_s: Values, rates: Values, bin_s: float, duration_s: floa
     return binned
 
 
+def silenced(
+    times_s: Values, rates: Values, windows: Sequence[tuple[float, float]]
+) -> tuple[Values, Values]:
+    """Return a rate that is constant from each time to the next, with nothing inside windows."""
+    if not windows:
+        return times_s, rates
+    edges = np.array([edge for window in windows for edge in window if np.isfinite(edge)])
+    times = np.union1d(times_s, edges[edges >= times_s[0]])
+    found = rates[np.searchsorted(times_s, times, side="right") - 1].copy()
+    for start, end in windows:
+        found[(times >= start) & (times < end)] = 0.0
+    return times, found
+
+
+def gaps(present: Sequence[tuple[float, float | None]]) -> list[tuple[float, float]]:
+    """Return the windows before, between and after ordered ones; an end of None never comes.
+
+    >>> gaps([(0.0, 5.0), (7.0, None)])
+    [(5.0, 7.0)]
+    """
+    starts = [start for start, _ in present] + [float("inf")]
+    ends = [0.0] + [float("inf") if end is None else end for _, end in present]
+    return [(end, start) for end, start in zip(ends, starts, strict=True) if start > end]
+
+
 def best_single(singles: Sequence[Values]) -> Values:
     """Return, for each sample, the rate of the path that was best then (Max)."""
     best: Values = np.maximum.reduce(list(singles))

@@ -10,9 +10,12 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from skyweave.report.agreement import engines_table
 from skyweave.report.criteria import Outcome
+from skyweave.report.engines import compare
 from skyweave.report.figures import Drawn
 from skyweave.report.grades import ORDER
+from skyweave.report.lateness import LATE_MS, EngineFacts, engine_facts
 from skyweave.report.panel import Panel, Results
 from skyweave.report.style import DARK, LIGHT, variables
 from skyweave.report.words import Namer, answers, mbps, percent, seeds_text
@@ -62,12 +65,17 @@ def _context(content: Content) -> dict[str, Any]:
     frozen = content.results.frozen
     plan, namer = frozen["plan"], Namer(frozen["plan"])
     exact = [outcome for outcome in content.outcomes if outcome.study_class == "EXACT"]
+    facts = engine_facts(content.results)
     claims = [outcome for outcome in content.outcomes if outcome.study_class != "EXACT"]
     return {
         "study": plan["study"],
         "report": plan["report"],
         "published": frozen["published"],
-        "notes": frozen["notes"],
+        "notes": [*frozen["notes"], *_missing(content)],
+        "flagged": facts.flagged,
+        "live_runs": facts.live_runs,
+        "late_ms": LATE_MS,
+        "engines": engines_table(compare(content.results), content.results),
         "answers": answers(content.panels, namer),
         "tables": [_table(panel, namer, content.panels) for panel in content.panels],
         "figures": [_figure(figure, content.outcomes) for figure in content.figures],
@@ -81,7 +89,7 @@ def _context(content: Content) -> dict[str, Any]:
         "some_synthetic": any(panel.synthetic for panel in content.panels),
         "origins": _origins(content.panels, namer),
         "paths": plan["paths"],
-        "provenance": _provenance(content),
+        "provenance": _provenance(content, facts),
         "light": Markup(variables(LIGHT)),
         "dark": Markup(variables(DARK)),
     }
@@ -144,7 +152,29 @@ def _origins(panels: Sequence[Panel], namer: Namer) -> list[tuple[str, str, int]
     return list(found.values())
 
 
-def _provenance(content: Content) -> list[tuple[str, str]]:
+def _missing(content: Content) -> list[str]:
+    """Return a note on each figure of the file that compares engines and has nothing to compare."""
+    specs = content.results.frozen["plan"]["figures"]
+    drawn = {figure.spec.id for figure in content.figures}
+    return [
+        f"Figure '{spec['id']}' was left out: it compares engines, and no simulated run has a live "
+        "one that is equal in all else."
+        for spec in specs
+        if spec["kind"] == "engines" and spec["id"] not in drawn
+    ]
+
+
+def _engine_words(facts: EngineFacts) -> list[tuple[str, str]]:
+    """Return which engines and kernels were used."""
+    words = {"sim": "simulator (virtual time)", "live": "live (Linux, real time)"}
+    said = [("engine", ", ".join(words[name] for name in facts.engines))]
+    if facts.live_runs:
+        said.append(("kernel", ", ".join(facts.kernels)))
+        said.append(("live traffic", ", ".join(facts.sources)))
+    return said
+
+
+def _provenance(content: Content, facts: EngineFacts) -> list[tuple[str, str]]:
     """Return what is needed to get these numbers again; no clock times."""
     results, frozen = content.results, content.results.frozen
     keys = {key for key, _ in results.runs}
@@ -153,6 +183,7 @@ def _provenance(content: Content) -> list[tuple[str, str]]:
         ("study", frozen["plan"]["study"]["name"]),
         ("plan hash", frozen["plan_hash"]),
         ("code version", frozen["code_version"]),
+        *_engine_words(facts),
         ("runs", str(len(keys))),
         ("seeds", seeds_text(seeds).removeprefix("seeds ").removeprefix("seed ")),
         ("sample", f"mean of {'a drive' if results.unit == 'drive' else f'{results.bin_s:g} s'}"),

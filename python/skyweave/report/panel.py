@@ -15,13 +15,13 @@ from skyweave.errors import ResultsError
 from skyweave.record import Record
 from skyweave.report import metrics
 from skyweave.report.metrics import Values
-from skyweave.report.spec import Direction, Selection, Unit
+from skyweave.report.spec import SPANNING, Direction, Selection, Unit
 from skyweave.report.stats import Draws, Estimate
 from skyweave.study.store import Store
 
 SETTINGS = (
     "mode", "scheduler", "congestion", "send_buffer_mb", "receive_buffer_mb",
-    "autotune", "queue", "rtt_scale", "reverse", "loss", "start", "flows",
+    "autotune", "queue", "rtt_scale", "reverse", "loss", "start", "flows", "engine",
 )  # fmt: skip
 """The labels that a plan can vary besides drives, direction, paths and transport."""
 LINKED = {"send_buffer_mb": ("receive_buffer_mb",), "flows": ("congestion",)}
@@ -31,7 +31,10 @@ Labels = dict[str, Any]
 
 def matches(labels: Labels, chosen: Selection) -> bool:
     """Tell whether a run belongs to a selection; TCP has no scheduler and no mode to differ in."""
-    if labels["drives"] != chosen.drives or labels["direction"] != chosen.direction:
+    every = "all" if getattr(chosen, "kind", None) in SPANNING else None
+    if chosen.drives not in (labels["drives"], every):
+        return False
+    if chosen.direction not in (labels["direction"], every):
         return False
     return all(labels[key] in (value, None) for key, value in chosen.where.items())
 
@@ -178,7 +181,7 @@ class Results:
         self.store = Store(out)
         self.frozen = self.store.plan()
         self.runs: list[tuple[str, Labels]] = [
-            (run["key"], run["labels"]) for run in self.frozen["runs"]
+            (run["key"], {"engine": "sim", **run["labels"]}) for run in self.frozen["runs"]
         ]
         missing = self.store.missing(key for key, _ in self.runs)
         if missing:
@@ -279,8 +282,7 @@ def _read(folder: Path, labels: Labels, bin_s: float) -> _Reduced:
         srtt_ms=srtt,
         flow_ratio=_flow_ratio(flows, str(labels.get("flow_counts", "1"))),
         capacity={
-            path["name"]: _capacity(path[direction]["capacity"], bin_s, duration_s)
-            for path in run["paths"]
+            path["name"]: _capacity(path, direction, bin_s, duration_s) for path in run["paths"]
         },
     )
 
@@ -305,13 +307,19 @@ def _flow_ratio(flows: list[Values], counts: str) -> Values:
     return metrics.ratio_of(metrics.total_of(first), metrics.total_of(last))
 
 
-def _capacity(capacity: dict[str, Any], bin_s: float, duration_s: float) -> Values:
-    """Return the capacity of a link in bins."""
+def _capacity(path: dict[str, Any], direction: str, bin_s: float, duration_s: float) -> Values:
+    """Return the capacity of one direction of a path in bins: nothing in outages and absences."""
+    link = path[direction]
+    capacity = link["capacity"]
+    if capacity["kind"] == "opportunities":
+        times = np.array(capacity["times_ms"]) / 1000
+        counts, _ = np.histogram(times, np.arange(int(duration_s / bin_s + 1e-9) + 1) * bin_s)
+        return counts * 0.012 / bin_s
     if capacity["kind"] == "constant":
-        return np.full(int(duration_s / bin_s + 1e-9), float(capacity["mbps"]))
-    if capacity["kind"] == "steps":
+        times, rates = np.zeros(1), np.array([float(capacity["mbps"])])
+    else:
         times, rates = np.array(capacity["times_s"]), np.array(capacity["mbps"])
-        return metrics.steps_to_bins(times, rates, bin_s, duration_s)
-    times = np.array(capacity["times_ms"]) / 1000
-    counts, _ = np.histogram(times, np.arange(int(duration_s / bin_s + 1e-9) + 1) * bin_s)
-    return counts * 0.012 / bin_s
+    out = [(one["start_s"], one["end_s"]) for one in link["outages"]]
+    away = metrics.gaps([(one["start_s"], one["end_s"]) for one in path["present"]])
+    times, rates = metrics.silenced(times, rates, [*out, *away])
+    return metrics.steps_to_bins(times, rates, bin_s, duration_s)

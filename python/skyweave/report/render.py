@@ -9,6 +9,7 @@ from pathlib import Path
 from skyweave.errors import ResultsError
 from skyweave.report.criteria import Outcome, evaluate
 from skyweave.report.figures import draw_all, standard_figures
+from skyweave.report.lateness import engine_facts
 from skyweave.report.page import Content, render
 from skyweave.report.panel import Panel, Results
 from skyweave.report.spec import FigureSpec, Published
@@ -29,6 +30,8 @@ class Rendered:
     outcomes: list[Outcome]
     answers: list[Answer]
     namer: Namer
+    flagged: int
+    """Live runs that were late; the page names them."""
 
 
 def render_report(out: Path) -> Rendered:
@@ -52,4 +55,5 @@ def render_report(out: Path) -> Rendered:
             "'skyweave report'"
         ) from error
     namer = Namer(plan)
-    return Rendered(out / PAGE, panels, outcomes, answers(panels, namer), namer)
+    late = len(engine_facts(results).flagged)
+    return Rendered(out / PAGE, panels, outcomes, answers(panels, namer), namer, late)

@@ -7,7 +7,7 @@ the ``published.toml`` beside it. ``docs/studies.md`` describes both.
 from __future__ import annotations
 
 import re
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import ConfigDict, Field, field_validator, model_validator
 
@@ -20,6 +20,8 @@ Quantity = Literal[
     "gain", "share_of_max", "srtt_ms", "flow_ratio",
 ]  # fmt: skip
 Direction = Literal["down", "up"]
+SPANNING = ("engines", "agreement")
+"""Kinds that look at all drives and directions, unless they name some."""
 Unit = Literal["bin", "drive"]
 """What one sample of a distribution is: a time bin, or the mean of a whole drive."""
 _STATISTIC = re.compile(r"^(median|mean|min|max|zero_share|p\d{1,2})$")
@@ -40,8 +42,21 @@ class Selection(StudyModel):
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
 
     drives: str
-    direction: Direction = "down"
+    direction: Direction | Literal["all"] = "down"
     where: dict[str, Setting] = Field(default_factory=dict)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _span(cls, value: Any) -> Any:
+        if isinstance(value, dict) and value.get("kind") in SPANNING:
+            return {"drives": "all", "direction": "all", **value}
+        return value
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        if self.direction == "all" and getattr(self, "kind", None) not in SPANNING:
+            raise complaint("direction", "direction is 'down' or 'up' here; choose one")
+        return self
 
 
 class FigureSpec(Selection):
@@ -50,7 +65,8 @@ class FigureSpec(Selection):
     id: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_\-]*$")]
     title: str
     kind: Literal[
-        "boxes", "cdf", "outage", "timeline", "settings", "heatmap", "sweep", "distribution"
+        "boxes", "cdf", "outage", "timeline", "settings", "heatmap", "sweep", "distribution",
+        "engines",
     ] = "boxes"  # fmt: skip
     caption: str = ""
     study_class: str = ""
@@ -95,7 +111,7 @@ _KEYS = {
     "x": ("heatmap", "sweep"),
     "y": ("heatmap",),
     "reference": ("heatmap",),
-    "cells": ("heatmap", "sweep", "distribution"),
+    "cells": ("heatmap", "sweep", "distribution", "engines"),
     "quantity": ("sweep", "distribution"),
     "x_max": ("distribution",),
     "beside": ("distribution",),
@@ -255,6 +271,21 @@ class Identity(_Criterion):
     published: str = "exact"
 
 
+class Agreement(_Criterion):
+    """Simulated and live runs agree: a statistic of |goodput simulated ÷ live - 1| over cases.
+
+    ``median`` of it, or the share of cases ``within`` (0 to 1); intervals are drawn over cases.
+    """
+
+    kind: Literal["agreement"]
+    measure: Literal["median", "share_within"] = "median"
+    within: Positive = 0.1
+    relation: Literal["<", "<=", ">", ">="]
+    limit: float
+    cells: tuple[str, ...] = ()
+    published: str = ""
+
+
 class _Across(_Criterion):
     """A criterion that compares runs under different settings; intervals are paired by drive."""
 
@@ -338,7 +369,15 @@ class Between(_Across):
 
 Across = FirstInShare | Spread | Trend | BestUnder | Between
 Criterion = Annotated[
-    Ordering | RatioBand | Bound | CloseTo | RankCorrelation | Contrast | Identity | Across,
+    Ordering
+    | RatioBand
+    | Bound
+    | CloseTo
+    | RankCorrelation
+    | Contrast
+    | Identity
+    | Agreement
+    | Across,
     Field(discriminator="kind"),
 ]
 

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from skyweave.report import metrics
+from skyweave.report.agreement import engines_summary
 from skyweave.report.criteria import Outcome
 from skyweave.report.grades import ORDER
+from skyweave.report.lateness import engine_facts
 from skyweave.report.panel import Panel, Results, settings_of
 from skyweave.report.spec import Selection
 from skyweave.report.stats import Estimate
@@ -44,6 +46,8 @@ def summary(results: Results, panels: list[Panel], outcomes: list[Outcome]) -> d
         "code_version": frozen["code_version"],
         "runs": len({key for key, _ in results.runs}),
         "notes": frozen["notes"],
+        **engine_facts(results).summary(),
+        "engines": engines_summary(results),
         "panels": [_panel(panel) for panel in panels],
         "grades": {grade: sum(outcome.grade == grade for outcome in outcomes) for grade in ORDER},
         "criteria": [asdict(outcome) for outcome in outcomes],

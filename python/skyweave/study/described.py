@@ -1,13 +1,15 @@
-"""Links that a study file describes itself: constant or stepped, no preset and no data."""
+"""Links that a study file describes itself: rates, outages, absences; no preset and no data."""
 
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any, Self
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from pydantic import Field, model_validator
 
+from skyweave import config
 from skyweave.drive import Drive, PathTrace, Series
 from skyweave.study.model import StudyModel, complaint
 
@@ -35,19 +37,63 @@ class Steps(StudyModel):
         return self
 
 
+class Outage(StudyModel):
+    """No service in [start, end); what is in flight is dropped, or held until the end."""
+
+    start_s: Amount
+    end_s: Amount
+    in_flight: Literal["drop", "hold"] = "drop"
+
+
+class Presence(StudyModel):
+    """The interface exists in [start, end), or from the start on."""
+
+    start_s: Amount
+    end_s: Amount | None = None
+
+
 class DescribedPath(StudyModel):
-    """One path: rates in Mbit/s, round-trip time in ms, share of packets lost (0 to 1)."""
+    """One path: rates in Mbit/s, round-trip time in ms, share of packets lost (0 to 1).
+
+    ``outages`` and ``present`` (always, if not given) are in seconds of the drive; both directions
+    are meant.
+    """
 
     downlink_mbps: Steps
     uplink_mbps: Steps
     rtt_ms: Steps
     loss: Steps = Steps(times_s=(0.0,), values=(0.0,))
+    outages: tuple[Outage, ...] = ()
+    present: tuple[Presence, ...] | None = Field(default=None, min_length=1)
 
     @model_validator(mode="after")
     def _loss_is_a_share(self) -> Self:
         if max(self.loss.values) > 1:
             raise complaint("loss", "loss is a share of packets, 0 to 1")
         return self
+
+    @model_validator(mode="after")
+    def _windows_are_apart(self) -> Self:
+        _check_windows("outages", self.outages)
+        _check_windows("present", self.present or ())
+        return self
+
+
+def _check_windows(key: str, windows: Sequence[Outage | Presence]) -> None:
+    """Refuse windows that are empty, or that do not follow one after the other."""
+    for number, one in enumerate(windows):
+        if one.end_s is not None and one.end_s <= one.start_s:
+            raise complaint(
+                key, f"{key} from {one.start_s:g} s to {one.end_s:g} s: end_s must be after start_s"
+            )
+        before = windows[number - 1] if number else None
+        if before is not None and (before.end_s is None or one.start_s < before.end_s):
+            end = "no end_s" if before.end_s is None else f"end_s {before.end_s:g}"
+            raise complaint(
+                key,
+                f"{key} overlap: one has {end}, the next start_s {one.start_s:g}; "
+                "put them in order, or make them one",
+            )
 
 
 def described(source: str, links: dict[str, DescribedPath], seed: int, duration_s: float) -> Drive:
@@ -61,11 +107,19 @@ def described(source: str, links: dict[str, DescribedPath], seed: int, duration_
                 uplink_mbps=_series(path.uplink_mbps, duration_s),
                 rtt_ms=_series(path.rtt_ms, duration_s),
                 loss_ratio=_series(path.loss, duration_s),
+                outages=tuple(config.OutageWindow(**one.model_dump()) for one in path.outages),
+                present=_present(path),
             )
             for name, path in links.items()
         },
         synthetic=True,
     )
+
+
+def _present(path: DescribedPath) -> tuple[config.UpWindow, ...] | None:
+    if path.present is None:
+        return None
+    return tuple(config.UpWindow(**one.model_dump()) for one in path.present)
 
 
 def _series(amount: Steps, duration_s: float) -> Series:

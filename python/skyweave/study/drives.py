@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
+from skyweave.config import OutageWindow, UpWindow
 from skyweave.data.preset import Preset, load_preset
 from skyweave.drive import Drive, PathTrace, Series
 from skyweave.errors import DataError
@@ -16,6 +18,7 @@ from skyweave.study.plan import DriveSource, Plan
 
 Synthesise = Callable[[str | Preset, int, float], Drive]
 Load = Callable[[Path, str | None], list[Drive]]
+Scripted = TypeVar("Scripted", OutageWindow, UpWindow)
 
 
 @dataclass(frozen=True)
@@ -168,6 +171,25 @@ def window(path: PathTrace, start_s: float, end_s: float) -> PathTrace:
         uplink_mbps=_slice(path.uplink_mbps, start_s, end_s),
         rtt_ms=_slice(path.rtt_ms, start_s, end_s),
         loss_ratio=_slice(path.loss_ratio, start_s, end_s),
+        outages=_shift(path.outages, start_s, end_s),
+        present=None if path.present is None else _shift(path.present, start_s, end_s),
+    )
+
+
+def _shift(windows: Iterable[Scripted], start_s: float, end_s: float) -> tuple[Scripted, ...]:
+    """Return the windows that reach into [start, end), on a clock that begins at its start.
+
+    Their ends may lie beyond: nothing comes back because a piece of the drive is over.
+    """
+    return tuple(
+        one.model_copy(
+            update={
+                "start_s": max(one.start_s - start_s, 0.0),
+                "end_s": None if one.end_s is None else one.end_s - start_s,
+            }
+        )
+        for one in windows
+        if one.start_s < end_s and (one.end_s is None or one.end_s > start_s)
     )
 
 

@@ -43,6 +43,7 @@ DEFAULTS: dict[str, Any] = {
     "reverse": ("trace",),
     "loss": ("path",),
     "start": (StartRule(),),
+    "engine": ("sim",),
     "open_on": "working",
     "sample_interval_ms": 100,
     "allow_dead_paths": False,
@@ -62,6 +63,12 @@ class Job:
     run: config.Run
     packets: float
     """Expected data packets: what the capacity of all its paths could carry."""
+    engine: Literal["sim", "live"] = "sim"
+
+    @property
+    def work(self) -> float:
+        """What progress counts: packets of a simulated run, seconds of a live one."""
+        return self.run.stop_after_s if self.engine == "live" else self.packets
 
 
 class _Knobs(NamedTuple):
@@ -76,6 +83,7 @@ class _Knobs(NamedTuple):
     reverse: Literal["trace", "unlimited"]
     loss: Literal["path"] | float
     start: StartRule
+    engine: Literal["sim", "live"]
 
 
 def expand(
@@ -99,9 +107,9 @@ def expand(
     return list(jobs.values()), _gaps(plan, drives)
 
 
-def run_key(run: config.Run, code_version: str) -> str:
-    """Return the name of the run's record: a hash of everything that decides its bytes."""
-    text = code_version + "\n" + run.model_dump_json()
+def run_key(run: config.Run, code_version: str, engine: str = "sim") -> str:
+    """Return the name of the run's record: a hash of everything that decides what is in it."""
+    text = f"{code_version}\n{engine}\n{run.model_dump_json()}"
     return hashlib.sha256(text.encode()).hexdigest()[:20]
 
 
@@ -154,7 +162,8 @@ def _jobs(plan: Plan, block: Compare, member: DriveRun, version: str) -> Iterato
                 sample_interval_ms=settings["sample_interval_ms"],
             )
             labels = _labels(member, paths, knobs, first)
-            yield Job(run_key(run, version), labels, run, packets)
+            key = run_key(run, version, knobs.engine)
+            yield Job(key, labels, run, packets, knobs.engine)
 
 
 def _traces(
@@ -251,6 +260,7 @@ def _labels(
         "reverse": knobs.reverse,
         "loss": knobs.loss,
         "start": knobs.start.label(),
+        "engine": knobs.engine,
     }
 
 
@@ -282,7 +292,7 @@ def _knobs(settings: dict[str, Any], block: Compare) -> list[_Knobs]:
         receive = settings["receive_buffer_mb"] or (DEFAULT_RECEIVE_MB,)
         buffers = list(itertools.product(send, receive))
     alone: list[Mix] = [(Flow(choice),) for choice in settings["congestion"]]
-    keys = ("autotune", "queue", "rtt_scale", "reverse", "loss", "start")
+    keys = ("autotune", "queue", "rtt_scale", "reverse", "loss", "start", "engine")
     return [
         _Knobs(mix, *sizes, *others)
         for sizes in buffers

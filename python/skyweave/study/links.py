@@ -52,10 +52,21 @@ def build_path(
 
     def link(rates: Series | None) -> config.Link:
         return config.Link(
-            capacity=_capacity(rates, settings.duration_s), delay=delay, queue=queue, loss=loss
+            capacity=_capacity(rates, settings.duration_s),
+            delay=delay,
+            queue=queue,
+            loss=loss,
+            outages=trace.outages,
         )
 
-    return config.Path(name=name, down=link(series["down"]), up=link(series["up"]))
+    always = (config.UpWindow(start_s=0.0),)
+    return config.Path(
+        name=name,
+        down=link(series["down"]),
+        up=link(series["up"]),
+        backup=spec.backup,
+        present=always if trace.present is None else trace.present,
+    )
 
 
 def as_queue(queue: Literal["infinite"] | config.Queue) -> config.Queue:
@@ -97,12 +108,24 @@ def opening_order(paths: tuple[config.Path, ...]) -> tuple[str, ...]:
 
 
 def _first_up_s(path: config.Path) -> float:
-    """Return the first time at which both directions have capacity; infinite if there is none."""
+    """Return when both directions first have capacity and service; infinite if they never do."""
     down, up = _steps(path.down.capacity), _steps(path.up.capacity)
     times = np.union1d(down[0], up[0])
+    scripted = [one.start_s for one in path.present]
+    scripted += [one.end_s for link in (path.down, path.up) for one in link.outages]
+    times = np.union1d(times, scripted)
     rates = [r[np.searchsorted(t, times, side="right") - 1] for t, r in (down, up)]
     both = times[(rates[0] > 0) & (rates[1] > 0)]
-    return float(both[0]) if len(both) else float("inf")
+    return next((float(time) for time in both if _in_service(path, float(time))), float("inf"))
+
+
+def _in_service(path: config.Path, time_s: float) -> bool:
+    """Tell whether the interface exists and neither direction is in an outage."""
+    there = any(
+        one.start_s <= time_s and (one.end_s is None or time_s < one.end_s) for one in path.present
+    )
+    out = (*path.down.outages, *path.up.outages)
+    return there and not any(one.start_s <= time_s < one.end_s for one in out)
 
 
 def _steps(capacity: config.Capacity) -> tuple[Values, Values]:

@@ -14,7 +14,7 @@ from skyweave.algorithms import Choice
 from skyweave.config import Loss, Queue, Ratio
 from skyweave.data.preset import preset_names
 from skyweave.errors import suggest
-from skyweave.report.spec import FigureSpec, Published, ReportSpec
+from skyweave.report.spec import SPANNING, FigureSpec, Published, ReportSpec
 from skyweave.study.choices import checked, listed, spread
 from skyweave.study.described import DescribedPath
 from skyweave.study.flows import FlowGroup
@@ -97,13 +97,14 @@ class DriveSource(StudyModel):
 
 
 class PathSpec(StudyModel):
-    """What a trace of rates does not say about a path: its delay, queue and loss."""
+    """What a trace of rates does not say about a path: its delay, queue, loss and standing."""
 
     label: str = ""
     kind: Literal["satellite", "cellular", "wired", "other"] = "other"
     rtt_ms: Positive | Literal["trace"]
     queue: Literal["infinite"] | Queue | None = None
     loss: Literal["none", "trace"] | Ratio | Loss = "none"
+    backup: bool = False
     source: str = ""
 
 
@@ -124,6 +125,7 @@ class Settings(StudyModel):
     reverse: tuple[Literal["trace", "unlimited"], ...] | None = None
     loss: tuple[Literal["path"] | Ratio, ...] | None = None
     start: tuple[StartRule, ...] | None = None
+    engine: tuple[Literal["sim", "live"], ...] | None = None
     open_on: Literal["working", "first"] | None = None
     duration_s: Positive | None = None
     sample_interval_ms: Count | None = None
@@ -131,7 +133,7 @@ class Settings(StudyModel):
 
     @field_validator(
         "direction", "transport", "mode", "buffer_mb", "send_buffer_mb", "receive_buffer_mb",
-        "autotune", "queue", "rtt_scale", "reverse", "loss", "start",
+        "autotune", "queue", "rtt_scale", "reverse", "loss", "start", "engine",
         mode="before",
     )  # fmt: skip
     @classmethod
@@ -213,7 +215,8 @@ class Plan(StudyModel):
         for number, block in enumerate(self.compare):
             self._check_block(number, block, sources)
         for number, figure in enumerate(self.figures):
-            if figure.drives not in sources:
+            every = figure.kind in SPANNING and figure.drives == "all"
+            if figure.drives not in sources and not every:
                 hint = suggest(figure.drives, sources)
                 raise Misplaced(
                     f"unknown drives '{figure.drives}': {hint}", "figures", number, "drives"

@@ -1,4 +1,4 @@
-"""Runs in parallel threads: the engine releases the GIL, so threads use all cores."""
+"""Runs in parallel threads: the engines release the GIL, so threads use all cores."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _stop(pool: ThreadPoolExecutor) -> None:
 
 
 def _one(job: Job, engine: Engine, keep: Keep, facts: dict[str, Any]) -> float:
-    """Run one job and keep its record; return its expected packets."""
+    """Run one job and keep its record; return its work."""
     try:
         record = engine(job.run)
     except SkyweaveError:
@@ -80,7 +80,7 @@ def _one(job: Job, engine: Engine, keep: Keep, facts: dict[str, Any]) -> float:
             "give the same command again when the cause is gone"
         ) from error
     keep(job.key, complete(record, job, facts))
-    return job.packets
+    return job.work
 
 
 def complete(record: Record, job: Job, facts: dict[str, Any]) -> Record:

@@ -13,28 +13,43 @@ from typing import Any
 from rich.console import Console
 
 from skyweave.engine import Engine
-from skyweave.errors import ConfigError, SkyweaveError
+from skyweave.errors import ConfigError
 from skyweave.study.cluster import run_on_cluster
 from skyweave.study.drives import Makers, default_makers, gather
+from skyweave.study.engines import (
+    EngineName,
+    check_live,
+    default_engine,
+    live_engine,
+    live_words,
+    with_engine,
+)
 from skyweave.study.expand import Job, expand
 from skyweave.study.plan import Plan, load_plan, load_published
-from skyweave.study.progress import progress
+from skyweave.study.progress import live_progress, progress
 from skyweave.study.runner import run_all
 from skyweave.study.store import Store, freeze
 
 
 @dataclass(frozen=True)
 class Options:
-    """How a study is run; none of it changes a result except ``seeds``."""
+    """How a study is run; none of it changes a result except ``seeds`` and ``engine_name``.
+
+    ``engine_name`` replaces what the file says; ``jobs`` simulations run at a time (all cores),
+    ``live_jobs`` live runs. ``engine`` and ``live`` are the engines themselves, for tests.
+    """
 
     out: Path
     data: Path | None = None
     jobs: int | None = None
+    live_jobs: int = 1
+    engine_name: EngineName | None = None
     seeds: int | None = None
     restart: bool = False
     cluster: str | None = None
     console: Console = field(default_factory=lambda: Console(stderr=True))
     engine: Engine | None = None
+    live: Engine | None = None
     makers: Makers | None = None
     code_version: str | None = None
 
@@ -49,32 +64,47 @@ class Prepared:
 
     @property
     def size(self) -> dict[str, float]:
-        """Runs, simulated seconds and expected data packets."""
+        """Runs, simulated seconds and expected data packets; live runs and their seconds."""
         jobs = {job.key: job for job in self.jobs}.values()
+        live = [job for job in jobs if job.engine == "live"]
+        simulated = [job for job in jobs if job.engine == "sim"]
         return {
             "runs": len(jobs),
-            "simulated_s": sum(job.run.stop_after_s for job in jobs),
-            "packets": sum(job.packets for job in jobs),
+            "simulated_runs": len(simulated),
+            "simulated_s": sum(job.run.stop_after_s for job in simulated),
+            "packets": sum(job.packets for job in simulated),
+            "live_runs": len(live),
+            "live_s": sum(job.run.stop_after_s for job in live),
         }
 
 
 def prepare(study: Path, options: Options) -> Prepared:
-    """Read a study file, make its drives and multiply it out."""
+    """Read a study file, make its drives and multiply it out.
+
+    Raises :class:`ConfigError` for anything that cannot run, live runs that the kernel cannot do
+    included.
+    """
     from skyweave.report.check import check_selections
 
+    if options.live_jobs < 1:
+        raise ConfigError(f"--live-jobs {options.live_jobs}: must be at least 1")
     plan = load_plan(study)
     published = load_published(study, plan)
     if options.seeds is not None:
         plan = _with_seeds(plan, options.seeds)
+    said: list[str] = []
+    if options.engine_name is not None:
+        plan, published, said = with_engine(plan, published, options.engine_name)
     drives, notes = gather(plan, options.data, options.makers or default_makers())
     version = options.code_version or code_version()
     jobs, gaps = expand(plan, drives, version)
+    check_live(study, jobs, options.cluster)
     check_selections(plan, published, [job.labels for job in jobs])
     frozen = freeze(
         plan.model_dump(mode="json"),
         published.model_dump(mode="json"),
         jobs,
-        [*notes, *gaps],
+        [*said, *notes, *gaps],
         version,
     )
     return Prepared(plan, frozen, jobs)
@@ -87,16 +117,16 @@ def run_study(study: Path, options: Options) -> Prepared:
     if options.jobs is not None and options.jobs < 1:
         raise ConfigError(f"--jobs {options.jobs}: must be at least 1")
     prepared = prepare(study, options)
-    engine = options.engine or default_engine()
     store = Store(options.out)
     store.prepare()
     with store.locked():
         store.adopt(prepared.frozen, options.restart)
-        _run_missing(prepared, store, engine, options)
+        _run_missing(prepared, store, options)
     return prepared
 
 
-def _run_missing(prepared: Prepared, store: Store, engine: Engine, options: Options) -> None:
+def _run_missing(prepared: Prepared, store: Store, options: Options) -> None:
+    """Run what is missing: simulations on all cores first, then live runs with nothing beside."""
     by_key = {job.key: job for job in prepared.jobs}
     todo = [by_key[key] for key in store.missing(by_key)]
     console = options.console
@@ -108,23 +138,25 @@ def _run_missing(prepared: Prepared, store: Store, engine: Engine, options: Opti
         "plan_hash": prepared.frozen["plan_hash"],
         "study": prepared.plan.study.name,
     }
+    live = [job for job in todo if job.engine == "live"]
+    if live:
+        seconds = sum(job.work for job in live)
+        console.print(live_words(len(live), seconds, options.live_jobs), highlight=False)
+    _simulate([job for job in todo if job.engine == "sim"], store, facts, options)
+    if live:
+        engine = options.live or live_engine()
+        with live_progress(console, [job.work for job in live], options.live_jobs) as done:
+            run_all(live, engine, store.keep, done, options.live_jobs, facts)
+
+
+def _simulate(todo: list[Job], store: Store, facts: dict[str, Any], options: Options) -> None:
+    engine = options.engine or default_engine()
     threads = options.jobs or os.cpu_count() or 1
-    with progress(console, len(todo), sum(job.packets for job in todo)) as done:
+    with progress(options.console, len(todo), sum(job.work for job in todo)) as done:
         if options.cluster is None or not todo:
             run_all(todo, engine, store.keep, done, threads, facts)
         else:
             run_on_cluster(todo, options.cluster, store.keep, done, facts)
-
-
-def default_engine() -> Engine:
-    """Return the simulator; raise :class:`SkyweaveError` when it was not built."""
-    engine = getattr(importlib.import_module("skyweave.engine"), "simulate", None)
-    if engine is None:
-        raise SkyweaveError(
-            "the simulator is not built; install skyweave, or run 'maturin develop --release'"
-        )
-    found: Engine = engine
-    return found
 
 
 def code_version() -> str:

@@ -150,7 +150,7 @@ def _drive(rows: Table, name: str, metric: str, start: str) -> Drive:
     for side in ("A", "B"):
         operator = rows.columns.get(side, [match[side.lower()] if match else side])[0]
         values = rows.numbers(f"{side}_{column}", empty_ok=True, minimum=0.0)
-        paths[operator] = PathTrace(**{quantity: Series(times_s, values)})
+        paths[operator] = PathTrace.of({quantity: Series(times_s, values)})
     if len(paths) != 2:
         raise rows.bad(0, "A and B are the same operator", "give a file of two operators")
     origin = f"NUWiNS SIGMETRICS'26 operator pair, {name}, from {start}"

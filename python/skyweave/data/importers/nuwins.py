@@ -63,7 +63,7 @@ def load(path: Path) -> list[Drive]:
         Drive(
             name=f"nuwins-{date}",
             origin="NUWiNS 2024 LA-Boston drive, one round: downlink, uplink, ping in sequence",
-            paths={name: PathTrace(**series) for name, series in sorted(parts.items())},
+            paths={name: PathTrace.of(series) for name, series in sorted(parts.items())},
             start=clock,
         )
     ]

@@ -74,7 +74,7 @@ def _sessions(table: Table, stamps: list[datetime], seconds: Values) -> list[Dri
     for rows in _cuts(seconds, IPERF_GAP_S):
         times_s = seconds[rows] - seconds[rows.start]
         logged = {k: v[rows] for k, v in rates.items() if not np.isnan(v[rows]).all()}
-        trace = PathTrace(**{name: Series(times_s, v) for name, v in logged.items()})
+        trace = PathTrace.of({name: Series(times_s, v) for name, v in logged.items()})
         if logged:
             drives.append(_drive("iperf", stamps[rows.start], trace))
     return drives

@@ -109,7 +109,7 @@ def _paths(table: Table, times_s: Values, sparse: bool) -> dict[str, PathTrace]:
         series.setdefault(path, {})[quantity] = _series(table, column, times_s, sparse)
     if not series:
         raise table.bad(0, f"there is nothing but {TIME}", "add a <path>.downlink_mbps column")
-    return {path: PathTrace(**parts) for path, parts in series.items()}
+    return {path: PathTrace.of(parts) for path, parts in series.items()}
 
 
 def _series(table: Table, column: str, times_s: Values, sparse: bool) -> Series:
