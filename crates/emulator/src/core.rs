@@ -1,9 +1,10 @@
 //! The relay without threads, clocks and sockets: `now` is an argument and never decreases.
 
 use crate::EmulatorError;
-use crate::capture::{Capture, End};
+use crate::capture::Capture;
 use crate::device::Device;
 use crate::frame::{Frame, Pool};
+use crate::pcapng::End;
 use crate::samples::{Sample, Sampler};
 use crate::statistics::{LatenessHistogram, Statistics};
 use link::{CapacityConfig, DelayConfig, Direction, Link, LinkError, LossConfig, QueueConfig};
@@ -67,6 +68,11 @@ impl<D: Device> Core<D> {
 
     pub(crate) fn devices(&self) -> &[D] {
         &self.devices
+    }
+
+    #[cfg(test)]
+    pub(crate) fn devices_mut(&mut self) -> &mut [D] {
+        &mut self.devices
     }
 
     /// The relay begins at `now`, which may be long after the epoch.
@@ -175,7 +181,7 @@ impl<D: Device> Core<D> {
             lateness_us: self.lateness.summary(),
             cpu_s: 0.0,
             device_drops: self.device_drops,
-            capture_error: self.capture.as_ref().and_then(Capture::error).map(str::to_owned),
+            capture_error: self.capture.as_ref().and_then(Capture::fault).map(str::to_owned),
         }
     }
 
@@ -183,11 +189,11 @@ impl<D: Device> Core<D> {
         self.sampler.rows()
     }
 
-    /// Writes what the capture still buffers.
-    pub(crate) fn flush(&mut self) {
-        if let Some(capture) = &mut self.capture {
-            capture.flush();
-        }
+    /// Ends: the capture is written, the devices are let go. What has been done, and the samples.
+    pub(crate) fn finish(mut self) -> (Statistics, Vec<Sample>) {
+        let mut statistics = self.statistics();
+        statistics.capture_error = self.capture.take().and_then(Capture::finish);
+        (statistics, self.sampler.into_rows())
     }
 
     fn gone(

@@ -13,6 +13,7 @@ mod core;
 mod device;
 mod error;
 mod frame;
+mod pcapng;
 mod relay;
 mod run;
 mod samples;
@@ -24,3 +25,5 @@ pub use relay::{Relay, RelayConfig};
 pub use samples::Sample;
 pub use statistics::{Lateness, Statistics};
 
+#[cfg(test)]
+mod tests;

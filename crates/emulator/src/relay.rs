@@ -228,8 +228,8 @@ fn relay(mut core: Core<Tun>, clock: Clock, inbox: &Inbox) -> Report {
         Ok(result) => result.err().map(|error| error.to_string()),
         Err(panic) => Some(describe(panic.as_ref())),
     };
-    core.flush();
-    Report { statistics: statistics(&core), samples: core.samples().to_vec(), failure }
+    let (statistics, samples) = core.finish();
+    Report { statistics: Statistics { cpu_s: thread_cpu_s(), ..statistics }, samples, failure }
 }
 
 fn statistics(core: &Core<Tun>) -> Statistics {

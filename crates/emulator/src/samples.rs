@@ -65,4 +65,8 @@ impl Sampler {
     pub(crate) fn rows(&self) -> &[Sample] {
         &self.rows
     }
+
+    pub(crate) fn into_rows(self) -> Vec<Sample> {
+        self.rows
+    }
 }
