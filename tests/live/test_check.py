@@ -21,6 +21,7 @@ def test_what_linux_does_is_not_refused() -> None:
     assert refusal(run({"transport": "tcp", "congestion": "newreno"})) is None
     assert refusal(run({**LINUX, "congestion": "cubic"})) is None
     assert refusal(run({**LINUX, "congestion": {"name": "bbr"}})) is None
+    assert refusal(run({**LINUX, "congestion": {"name": "cubic", "hystart": "linux"}})) is None
 
 
 @pytest.mark.parametrize(
@@ -29,7 +30,7 @@ def test_what_linux_does_is_not_refused() -> None:
         ([{"mode": "v0.96"}], "mode 'upstream', not 'v0.96'"),
         ([{"mode": "upstream", "scheduler": "blest"}], "one packet scheduler"),
         ([{**LINUX, "congestion": "olia"}], "no congestion control 'olia'"),
-        ([{**LINUX, "congestion": {"name": "bbr", "cwnd_gain": 3.0}}], "cannot be set"),
+        ([{**LINUX, "congestion": {"name": "bbr", "cwnd_gain": 3.0}}], "cannot be set in Linux"),
         (
             [{**LINUX, "receive_buffer_bytes": 9000}, {**LINUX, "receive_buffer_bytes": 8000}],
             "buffers are set for all connections",
@@ -37,13 +38,10 @@ def test_what_linux_does_is_not_refused() -> None:
         ([{**LINUX, "paths": ["a"]}, {**LINUX, "paths": ["b"]}], "use the same paths"),
     ],
 )
-def test_what_linux_does_not_do_is_refused(
-    connections: list[dict[str, object]], said: str
-) -> None:
+def test_what_linux_does_not_do_is_refused(connections: list[dict[str, object]], said: str) -> None:
     reason = refusal(run(*connections))
     assert reason is not None
     assert said in reason
-    assert "run it with engine sim" in reason
 
 
 def test_more_paths_than_linux_joins_are_refused() -> None:

@@ -11,7 +11,8 @@ from skyweave.live.world import obstacle
 
 CONGESTION = {"newreno": "reno", "cubic": "cubic", "bbr": "bbr"}
 """Our names of congestion controls that Linux has, and Linux's."""
-_SIM = "run it with engine sim"
+_LINUX_HAS = {("cubic", "hystart"): "linux"}
+"""Parameters of ours that say what Linux does anyway."""
 
 
 def refusal(run: config.Run) -> str | None:
@@ -22,7 +23,7 @@ def refusal(run: config.Run) -> str | None:
     if len(run.paths) > addresses.MOST_PATHS:
         return (
             f"the run has {len(run.paths)} paths, and Linux joins at most {addresses.MOST_PATHS}; "
-            f"use fewer, or {_SIM}"
+            "use fewer"
         )
     for connection in run.connections:
         reason = _transport(connection) or _congestion(connection.congestion)
@@ -38,7 +39,7 @@ def _machine() -> str | None:
     if reason is not None:
         return f"no emulated network can be made: {reason}"
     if not Path("/proc/sys/net/mptcp/enabled").exists():
-        return f"this kernel has no Multipath TCP; take Linux 5.6 or later, or {_SIM}"
+        return f"this kernel has no Multipath TCP; take Linux 5.6 or later"
     return None
 
 
@@ -48,12 +49,12 @@ def _transport(connection: config.Connection) -> str | None:
     if connection.mode != "upstream":
         return (
             f"Linux speaks Multipath TCP in mode 'upstream', not '{connection.mode}'; "
-            f'set mode = "upstream", or {_SIM}'
+            f'set mode = "upstream"'
         )
     if _name(connection.scheduler) != "upstream" or isinstance(connection.scheduler, dict):
         return (
             f"Linux has one packet scheduler, 'upstream', not '{_name(connection.scheduler)}'; "
-            f'set scheduler = "upstream", or {_SIM}'
+            f'set scheduler = "upstream"'
         )
     return None
 
@@ -62,15 +63,15 @@ def _congestion(choice: config.Algorithm) -> str | None:
     name = _name(choice)
     if name not in CONGESTION:
         known = ", ".join(CONGESTION)
-        return f"Linux has no congestion control '{name}' (it has {known}); take one, or {_SIM}"
-    if isinstance(choice, dict) and len(choice) > 1:
-        set_here = next(key for key in choice if key != "name")
-        return f"'{set_here}' of Linux's '{name}' cannot be set; leave it out, or {_SIM}"
+        return f"Linux has no congestion control '{name}' (it has {known}); take one"
+    for key, value in choice.items() if isinstance(choice, dict) else ():
+        if key != "name" and _LINUX_HAS.get((name, key)) != value:
+            return f"{key} = {value!r} of '{name}' cannot be set in Linux; leave it out"
     here = Path("/proc/sys/net/ipv4/tcp_available_congestion_control").read_text().split()
     if CONGESTION[name] not in here:
         return (
             f"this kernel has not loaded the congestion control '{CONGESTION[name]}'; "
-            f"modprobe tcp_{CONGESTION[name]}, or {_SIM}"
+            f"modprobe tcp_{CONGESTION[name]}"
         )
     return None
 
@@ -79,12 +80,12 @@ def _shared(run: config.Run) -> str | None:
     """Return what connections of one namespace would have to share, and do not."""
     buffers = {(c.send_buffer_bytes, c.receive_buffer_bytes, c.autotune) for c in run.connections}
     if len(buffers) > 1:
-        return f"the kernel's buffers are set for all connections alike; make them equal, or {_SIM}"
+        return f"the kernel's buffers are set for all connections alike; make them equal"
     together = {frozenset(c.paths) for c in run.connections if c.transport == "mptcp"}
     if len(together) > 1:
         return (
             "Linux lets every Multipath TCP connection use the same paths; "
-            f"give all connections one set, or {_SIM}"
+            "give all connections one set"
         )
     return None
 
