@@ -21,7 +21,7 @@ def test_what_linux_does_is_not_refused() -> None:
     assert refusal(run({"transport": "tcp", "congestion": "newreno"})) is None
     assert refusal(run({**LINUX, "congestion": "cubic"})) is None
     assert refusal(run({**LINUX, "congestion": {"name": "bbr"}})) is None
-    assert refusal(run({**LINUX, "congestion": {"name": "cubic", "hystart": "linux"}})) is None
+    assert refusal(run({**LINUX, "congestion": "cubic-linux"})) is None
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@ use crate::bbr::Bbr;
 use crate::bbr23::Bbr23;
 use crate::coupled::Coupled;
 use crate::cubic::Cubic;
+use crate::cubic::linux::LinuxCubic;
 use crate::cubic::picoquic::PicoquicCubic;
 use crate::fast::Fast;
 use crate::group::Group;
@@ -52,6 +53,8 @@ pub enum Algorithm {
     Bbr2,
     /// BBR version 3: google/bbr `tcp_bbr.c`, draft-ietf-ccwg-bbr.
     Bbr3,
+    /// CUBIC as Linux has it: `tcp_cubic.c`.
+    CubicLinux,
     /// CUBIC as picoquic has it.
     CubicPicoquic,
     /// FAST as picoquic has it; not FAST TCP.
@@ -70,12 +73,13 @@ pub enum Algorithm {
 
 impl Algorithm {
     /// All of them, in the order in which they are listed to the user.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::NewReno,
         Self::Cubic,
         Self::Bbr,
         Self::Bbr2,
         Self::Bbr3,
+        Self::CubicLinux,
         Self::CubicPicoquic,
         Self::Fast,
         Self::Hybla,
@@ -93,6 +97,7 @@ impl Algorithm {
             Self::Bbr => &bbr::INFO,
             Self::Bbr2 => &bbr23::V2,
             Self::Bbr3 => &bbr23::V3,
+            Self::CubicLinux => &cubic::linux::INFO,
             Self::CubicPicoquic => &cubic::picoquic::INFO,
             Self::Fast => &fast::INFO,
             Self::Hybla => &hybla::INFO,
@@ -122,6 +127,7 @@ impl Algorithm {
             Self::Bbr => Box::new(Bbr::new(config)),
             Self::Bbr2 => Box::new(Bbr23::v2(config, values)),
             Self::Bbr3 => Box::new(Bbr23::v3(config, values)),
+            Self::CubicLinux => Box::new(LinuxCubic::new(config)),
             Self::CubicPicoquic => Box::new(PicoquicCubic::new(config)),
             Self::Fast => Box::new(Fast::new(config, values)),
             Self::Hybla => Box::new(Hybla::new(config, values)),

@@ -151,8 +151,13 @@ impl Window {
     /// Of the window, not of FlightSize as in RFC 5681 §3.1 eq. 4: like Linux `tcp_reno_ssthresh`;
     /// safe because a window that is not the limit never grew (RFC 9438 §4.6 asks for that).
     pub(crate) fn reduce(&mut self, factor: f64) {
+        self.reduce_to((self.packets * factor).max(self.least_ssthresh));
+    }
+
+    /// A loss episode begins: the window becomes this threshold.
+    pub(crate) fn reduce_to(&mut self, ssthresh: f64) {
         self.undo = Some(Undo { packets: self.packets, ssthresh: self.ssthresh });
-        self.ssthresh = (self.packets * factor).max(self.least_ssthresh);
+        self.ssthresh = ssthresh;
         self.packets = self.packets.min(self.ssthresh); // a window of one does not grow by a loss
         self.repair = Repair::LossEpisode;
     }

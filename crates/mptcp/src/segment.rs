@@ -38,9 +38,12 @@ impl Sacks {
         }
     }
 
-    /// The blocks, the most recently changed first.
-    pub fn iter(&self) -> impl Iterator<Item = (u64, u64)> + use<> {
-        self.blocks.into_iter().take(usize::from(self.count))
+    /// The blocks, ascending.
+    pub fn ascending(&self) -> impl Iterator<Item = (u64, u64)> + use<> {
+        let mut blocks = self.blocks;
+        let count = usize::from(self.count);
+        blocks[..count].sort_unstable();
+        blocks.into_iter().take(count)
     }
 
     /// Number of blocks.

@@ -26,10 +26,10 @@ impl Rack {
         self.serial = self.serial.max(serial);
     }
 
-    /// A duplicate was reported: a retransmission was not needed, wait longer next time.
+    /// A duplicate was reported: a retransmission was not needed, wait longer next time, if the
+    /// stream reorders at all (`tcp_rack_reo_wnd`).
     pub fn on_duplicate(&mut self) {
         self.steps = (self.steps.max(1) + 1).min(255);
-        self.reordering_seen = true;
     }
 
     /// How long a packet may be overtaken before it counts as lost.

@@ -228,7 +228,7 @@ impl<D> Scoreboard<D> {
     }
 
     /// An acknowledgement came: everything before `ack` and the packets in `sacks` (half-open
-    /// ranges) were received. Numbers beyond what was sent are ignored. `echo` is when the segment
+    /// ranges, ascending: else the later ones seem reordered) were received. Numbers beyond what was sent are ignored. `echo` is when the segment
     /// that it answers left (timestamp option).
     pub fn on_ack(
         &mut self,
@@ -241,6 +241,7 @@ impl<D> Scoreboard<D> {
         let mut outcome = AckOutcome::default();
         let next = self.next();
         let answer = Answer { echo, min_rtt: rtt.min() };
+        let forward = self.forward;
         for (start, end) in sacks {
             let range = start.max(self.una)..end.min(next);
             if range.start >= range.end {
@@ -254,9 +255,12 @@ impl<D> Scoreboard<D> {
             }
         }
         if ack > self.una && ack <= next {
+            // Blocks of the same acknowledgement overtook nothing (tcp_ack: `prior_fack`).
+            let highest = std::mem::replace(&mut self.forward, forward);
             for seq in self.una..ack {
                 self.deliver(now, seq, &answer, &mut outcome);
             }
+            self.forward = self.forward.max(highest);
             self.drop_before(ack);
             outcome.advanced = true;
         }
@@ -316,6 +320,11 @@ impl<D> Scoreboard<D> {
             outcome.prior_delivered_bytes = snapshot.prior_delivered_bytes();
         }
         self.forward = self.forward.max(seq + 1);
+    }
+
+    /// A retransmission has left and is neither acknowledged nor marked lost (`retrans_out`).
+    pub fn has_retransmission_out(&self) -> bool {
+        self.packets.iter().any(|packet| packet.retransmitted && packet.state == State::InFlight)
     }
 
     /// Marks what RACK proves lost by now. Returns it and the moment at which the next packet would
@@ -391,6 +400,12 @@ impl<D> Scoreboard<D> {
         }
         self.order.make_contiguous().sort_unstable();
         lost.len() as u64
+    }
+
+    /// A packet that was taken for lost had only been overtaken.
+    pub fn on_reordered(&mut self) {
+        self.rack.reordering_seen = true;
+        self.rack.on_duplicate();
     }
 
     /// The receiver reported a packet twice (DSACK): a retransmission was not needed.

@@ -104,6 +104,45 @@ fn a_lost_retransmission_is_found_by_time() {
     assert_eq!((lost.packets, board.next_lost()), (1, Some(1)));
 }
 
+/// The window for reordering stays zero: the third SACK after it proves a loss at once.
+#[test]
+fn one_acknowledgement_of_data_and_of_a_later_block_is_no_reordering() {
+    let mut rtt = RttEstimator::default();
+    let mut board = board(20);
+    board.on_ack(at(60), 1, [], at(60), &mut rtt);
+    // 1 waited for a delayed ACK until 3 came and 2 did not.
+    board.on_ack(at(63), 2, [(3, 4)], at(61), &mut rtt);
+    // The acknowledgement that told of 5 was lost: two blocks are new at once.
+    board.on_ack(at(67), 2, [(3, 4), (5, 6), (7, 8)], at(61), &mut rtt);
+    let (lost, timer) = board.detect_losses(at(67), &rtt, false);
+    assert_eq!((lost.packets, timer), (3, None)); // 2, 4, 6
+}
+
+#[test]
+fn a_block_that_comes_late_is_reordering_and_losses_wait_for_a_quarter_rtt() {
+    let mut rtt = RttEstimator::default();
+    let mut board = board(20);
+    board.on_ack(at(60), 1, [], at(60), &mut rtt);
+    board.on_ack(at(64), 1, [(3, 4)], at(61), &mut rtt);
+    board.on_ack(at(65), 1, [(2, 4)], at(61), &mut rtt);
+    board.on_ack(at(66), 1, [(2, 6)], at(61), &mut rtt);
+    let (lost, timer) = board.detect_losses(at(66), &rtt, false);
+    assert_eq!((lost.packets, timer), (0, Some(at(1) + ms(61) + ms(60) / 4)));
+}
+
+#[test]
+fn a_retransmission_is_out_until_it_is_acknowledged_or_lost() {
+    let mut rtt = RttEstimator::default();
+    let mut board = board(10);
+    board.on_ack(at(60), 1, [(2, 6)], at(60), &mut rtt);
+    board.detect_losses(at(66), &rtt, true);
+    assert!(!board.has_retransmission_out());
+    board.on_retransmitted(at(66), 1);
+    assert!(board.has_retransmission_out());
+    board.on_ack(at(126), 6, [], at(66), &mut rtt);
+    assert!(!board.has_retransmission_out());
+}
+
 #[test]
 fn a_spurious_timeout_can_be_undone() {
     let mut rtt = RttEstimator::default();

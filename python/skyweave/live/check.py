@@ -9,10 +9,8 @@ from skyweave import config
 from skyweave.live import addresses
 from skyweave.live.world import obstacle
 
-CONGESTION = {"newreno": "reno", "cubic": "cubic", "bbr": "bbr"}
+CONGESTION = {"newreno": "reno", "cubic": "cubic", "cubic-linux": "cubic", "bbr": "bbr"}
 """Our names of congestion controls that Linux has, and Linux's."""
-_LINUX_HAS = {("cubic", "hystart"): "linux"}
-"""Parameters of ours that say what Linux does anyway."""
 
 
 def refusal(run: config.Run) -> str | None:
@@ -39,7 +37,7 @@ def _machine() -> str | None:
     if reason is not None:
         return f"no emulated network can be made: {reason}"
     if not Path("/proc/sys/net/mptcp/enabled").exists():
-        return f"this kernel has no Multipath TCP; take Linux 5.6 or later"
+        return "this kernel has no Multipath TCP; take Linux 5.6 or later"
     return None
 
 
@@ -64,9 +62,9 @@ def _congestion(choice: config.Algorithm) -> str | None:
     if name not in CONGESTION:
         known = ", ".join(CONGESTION)
         return f"Linux has no congestion control '{name}' (it has {known}); take one"
-    for key, value in choice.items() if isinstance(choice, dict) else ():
-        if key != "name" and _LINUX_HAS.get((name, key)) != value:
-            return f"{key} = {value!r} of '{name}' cannot be set in Linux; leave it out"
+    if isinstance(choice, dict) and len(choice) > 1:
+        set_here = next(key for key in choice if key != "name")
+        return f"{set_here} of '{name}' cannot be set in Linux; leave it out"
     here = Path("/proc/sys/net/ipv4/tcp_available_congestion_control").read_text().split()
     if CONGESTION[name] not in here:
         return (
@@ -80,7 +78,7 @@ def _shared(run: config.Run) -> str | None:
     """Return what connections of one namespace would have to share, and do not."""
     buffers = {(c.send_buffer_bytes, c.receive_buffer_bytes, c.autotune) for c in run.connections}
     if len(buffers) > 1:
-        return f"the kernel's buffers are set for all connections alike; make them equal"
+        return "the kernel's buffers are set for all connections alike; make them equal"
     together = {frozenset(c.paths) for c in run.connections if c.transport == "mptcp"}
     if len(together) > 1:
         return (

@@ -2,7 +2,8 @@
 
 mod curve;
 mod hystart;
-mod hystart_linux;
+pub(crate) mod linux;
+mod linux_hystart;
 pub(crate) mod picoquic;
 #[cfg(test)]
 mod tests;
@@ -10,8 +11,7 @@ mod tests;
 use crate::loss_based::Window;
 use crate::{AckSample, Config, Controller, LossSample, Phase};
 use curve::{BETA, Epoch, Past};
-use hystart::{HyStart, Step};
-use hystart_linux::HyStartLinux;
+use hystart::HyStart;
 use parameters::{Info, Parameter, Values, option};
 use units::{Duration, Instant};
 
@@ -22,9 +22,9 @@ pub(crate) const INFO: Info = Info {
     parameters: &[Parameter {
         name: "hystart",
         unit: "",
-        kind: option(&["hystart++", "linux", "off"]),
-        meaning: "How the first slow start ends: when the RTT rises (HyStart++), as in Linux also after a long train of ACKs, or at a loss.",
-        source: "RFC 9406; Linux tcp_cubic.c",
+        kind: option(&["hystart++", "off"]),
+        meaning: "How the first slow start ends: when the RTT rises (HyStart++), or at a loss.",
+        source: "RFC 9406",
     }],
 };
 
@@ -38,19 +38,11 @@ struct Memory {
     epoch: Option<Epoch>,
 }
 
-/// What ends the first slow start before a loss does.
-#[derive(Debug)]
-enum Exit {
-    PlusPlus(HyStart),
-    Linux(HyStartLinux),
-    AtLoss,
-}
-
 /// CUBIC. The sender finds the loss episodes and spreads the reduction by PRR.
 #[derive(Debug)]
 pub(crate) struct Cubic {
     window: Window,
-    exit: Exit,
+    hystart: Option<HyStart>,
     memory: Memory,
     undo: Option<Memory>,
     /// The epoch leaves out all pauses up to here: two hooks may report the same pause.
@@ -59,14 +51,10 @@ pub(crate) struct Cubic {
 
 impl Cubic {
     pub(crate) fn new(config: Config, values: &Values) -> Self {
-        let exit = match values.option("hystart") {
-            "hystart++" => Exit::PlusPlus(HyStart::default()),
-            "linux" => Exit::Linux(HyStartLinux::default()),
-            _ => Exit::AtLoss,
-        };
+        let hystart = (values.option("hystart") == "hystart++").then(HyStart::default);
         Self {
             window: Window::new(config),
-            exit,
+            hystart,
             memory: Memory { w_max: None, prior: 0.0, epoch: None },
             undo: None,
             paused_until: Instant::ZERO,
@@ -74,16 +62,12 @@ impl Cubic {
     }
 
     /// Slow start; returns the acknowledged packets that are left for congestion avoidance.
-    fn slow_start(&mut self, now: Instant, ack: &AckSample, acked: f64) -> f64 {
-        let step = match &mut self.exit {
-            Exit::PlusPlus(hystart) if self.window.in_first_slow_start() => {
-                hystart.on_ack(ack, acked)
-            }
-            Exit::Linux(hystart) if self.window.in_first_slow_start() => {
-                Step { grow: acked, leave: hystart.on_ack(now, ack, self.window.packets()) }
-            }
-            _ => Step { grow: acked, leave: false },
+    fn slow_start(&mut self, ack: &AckSample, acked: f64) -> f64 {
+        let first = self.window.in_first_slow_start();
+        let Some(hystart) = self.hystart.as_mut().filter(|_| first) else {
+            return if self.window.may_grow(ack) { self.grow_slowly(acked) } else { 0.0 };
         };
+        let step = hystart.on_ack(ack, acked);
         if step.leave {
             self.window.leave_slow_start();
             self.memory.prior = self.window.packets(); // RFC 9438 §4.10
@@ -120,7 +104,7 @@ impl Controller for Cubic {
     }
 
     fn phase(&self) -> Phase {
-        let conservative = matches!(&self.exit, Exit::PlusPlus(h) if h.is_conservative());
+        let conservative = self.hystart.as_ref().is_some_and(HyStart::is_conservative);
         match self.window.phase() {
             Phase::SlowStart if conservative => Phase::ConservativeSlowStart,
             phase => phase,
@@ -134,7 +118,7 @@ impl Controller for Cubic {
     fn on_acked(&mut self, now: Instant, ack: &AckSample) {
         let mut acked = self.window.acked_packets(ack);
         if self.window.in_slow_start() {
-            acked = self.slow_start(now, ack, acked);
+            acked = self.slow_start(ack, acked);
         }
         if acked > 0.0 && !self.window.in_slow_start() && self.window.may_grow(ack) {
             self.avoid_congestion(now, ack, acked);

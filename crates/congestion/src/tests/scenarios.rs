@@ -149,6 +149,7 @@ snapshots! {
     bbr: Bbr,
     bbr2: Bbr2,
     bbr3: Bbr3,
+    cubic_linux: CubicLinux,
     cubic_picoquic: CubicPicoquic,
     fast: Fast,
     hybla: Hybla,

@@ -68,7 +68,12 @@ fn alcs_loses_nothing_in_a_handover_that_it_knows_ahead() {
         let known = transfer(forecast(0.0), alcs());
         let totals = &known.totals.connections[0];
         assert_eq!(lost_in_handovers(&known), 0, "{loss}");
-        assert_eq!(totals.paths["terr"].reinjected_packets, 0, "{loss}: all had arrived");
+        // What random loss took in the last round trip before a gap, only the other path can repair.
+        let repaired = if loss < 0.001 { 0 } else { 5 };
+        assert!(
+            totals.paths["terr"].reinjected_packets <= repaired,
+            "{loss}: the rest had arrived"
+        );
         assert!(totals.paths["sat"].sent_packets > 5_000, "{loss}: the satellite is in use");
         let small_buffer = transfer_with(forecast(0.0), alcs(), 4_194_304);
         assert_eq!(lost_in_handovers(&small_buffer), 0, "{loss}: default send buffer");

@@ -10,7 +10,7 @@ impl SubflowSender {
     pub fn on_ack(&mut self, now: Instant, segment: &Segment) -> Effects {
         let mut effects = Effects::default();
         let prior_in_flight_bytes = self.board.in_flight_bytes();
-        let (ack, sacks, echo) = (segment.ack, segment.sacks.iter(), segment.echo);
+        let (ack, sacks, echo) = (segment.ack, segment.sacks.ascending(), segment.echo);
         let newest = ack.checked_sub(1).and_then(|seq| self.board.get(seq)).map(|p| p.data);
         effects.delivered = newest.map(|piece| (piece.dsn + piece.bytes, segment.data_ack));
         let outcome = self.board.on_ack(now, ack, sacks, echo, &mut self.rtt);
@@ -54,13 +54,20 @@ impl SubflowSender {
         (self.phase != phase).then(|| self.phase = phase).and(phase)
     }
 
+    /// An acknowledgement of something older than the retransmissions may come late because those
+    /// before it were lost; so within an episode it counts only when no retransmission is out
+    /// (`tcp_try_undo_partial`).
     fn undo_if_spurious(&mut self, now: Instant, echo: Instant) -> bool {
         if self.ca == CaState::Open || !self.undo.is_spurious(echo) {
             return false;
         }
+        let partial = self.ca == CaState::Recovery && self.board.una() < self.recovery_end;
+        if partial && self.board.has_retransmission_out() {
+            return false;
+        }
         self.stats.lost_packets -= self.board.unmark_lost();
         if self.ca == CaState::Recovery {
-            self.board.on_duplicate(); // as the DSACK of the needless retransmission will say
+            self.board.on_reordered(); // tcp_check_sack_reordering: it was late, not lost
         }
         self.cc.on_spurious(now);
         self.ca = CaState::Open;

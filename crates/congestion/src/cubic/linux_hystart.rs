@@ -12,9 +12,9 @@ const ACK_DELTA: Duration = Duration::from_millis(2); // hystart_ack_delta_us
 /// What a receiver's offloads hold back: `hystart_ack_delay`, at its limit below 2 Gbit/s.
 const ACK_DELAY: Duration = Duration::from_millis(1);
 
-/// The rounds of the first slow start.
+/// The rounds of a slow start.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct HyStartLinux {
+pub(super) struct LinuxHyStart {
     /// Delivered bytes at which the round ends.
     round_end_bytes: u64,
     round_start: Instant,
@@ -24,35 +24,45 @@ pub(super) struct HyStartLinux {
     samples: u32,
 }
 
-impl HyStartLinux {
-    /// Reads one acknowledgement at a window of `packets`; true when slow start is over.
-    pub(super) fn on_ack(&mut self, now: Instant, ack: &AckSample, packets: f64) -> bool {
+impl LinuxHyStart {
+    /// Reads one acknowledgement at a window of `packets` on a path of `delay_min`; true when slow
+    /// start is over.
+    pub(super) fn on_ack(
+        &mut self,
+        now: Instant,
+        ack: &AckSample,
+        packets: f64,
+        delay_min: Duration,
+    ) -> bool {
         let Some(rtt) = ack.rtt else { return false };
         if ack.prior_delivered_bytes >= self.round_end_bytes {
-            self.round_end_bytes = ack.delivered_bytes;
-            (self.round_start, self.last_ack) = (now, now);
-            (self.round_min, self.samples) = (None, 0);
+            *self = Self {
+                round_end_bytes: ack.delivered_bytes,
+                round_start: now,
+                last_ack: now,
+                ..Self::default()
+            };
         }
-        packets >= LOW_WINDOW && (self.train(now, ack.min_rtt) | self.delay(rtt, ack.min_rtt))
+        packets >= LOW_WINDOW && (self.train(now, delay_min) | self.delay(rtt, delay_min))
     }
 
-    /// A train that is longer than half the smallest RTT fills the path (a sender that does not pace).
-    fn train(&mut self, now: Instant, min_rtt: Duration) -> bool {
+    /// A train longer than half the smallest RTT fills the path (of a sender that does not pace).
+    fn train(&mut self, now: Instant, delay_min: Duration) -> bool {
         if now - self.last_ack > ACK_DELTA {
             return false;
         }
         self.last_ack = now;
-        now - self.round_start > (min_rtt + ACK_DELAY) / 2
+        now - self.round_start > (delay_min + ACK_DELAY) / 2
     }
 
     /// The smallest RTT of the round has risen above that of the path.
-    fn delay(&mut self, rtt: Duration, min_rtt: Duration) -> bool {
+    fn delay(&mut self, rtt: Duration, delay_min: Duration) -> bool {
         let round_min = self.round_min.map_or(rtt, |min| min.min(rtt));
         self.round_min = Some(round_min);
         if self.samples < MIN_SAMPLES {
             self.samples += 1;
             return false;
         }
-        round_min > min_rtt + (min_rtt / 8).clamp(DELAY_MIN, DELAY_MAX)
+        round_min > delay_min + (delay_min / 8).clamp(DELAY_MIN, DELAY_MAX)
     }
 }
