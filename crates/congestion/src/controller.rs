@@ -147,6 +147,12 @@ pub trait Controller: Send + std::fmt::Debug {
         u64::MAX
     }
 
+    /// How many windows of send memory the sender shall have (Linux `tcp_sndbuf_expand`): more for
+    /// controls that keep sending at full rate while they repair.
+    fn send_memory_windows(&self) -> u64 {
+        2
+    }
+
     /// True when the sender must spread the reduction of a loss episode over it by Proportional
     /// Rate Reduction (RFC 6937). Model-based controllers say false and own their window.
     fn reduces_by_prr(&self) -> bool {

@@ -78,7 +78,8 @@ pub struct EndpointConfig {
     pub send_buffer_bytes: u64,
     /// Payload that the receiver promises to hold (window-equivalent).
     pub receive_buffer_bytes: u64,
-    /// Let the receive buffer grow with the data rate (Linux DRS, `algorithms.md` §2.2).
+    /// Both buffers begin small and grow up to those sizes as Linux tunes them: the receive buffer
+    /// with what is read per round trip, the send buffer with the windows of the subflows.
     pub autotune: bool,
     /// Backup flag of each path.
     pub backup: Vec<bool>,

@@ -17,7 +17,7 @@ use crate::subflow::{Subflow, SubflowSender};
 use congestion::Group;
 use scheduler::{Outage, PathView, Scheduler};
 use std::collections::VecDeque;
-use units::{Duration, Instant, PathId};
+use units::{Instant, PathId};
 
 /// What an endpoint remembers of a path beyond the life of one subflow.
 #[derive(Debug, Default)]
@@ -79,8 +79,15 @@ impl Endpoint {
     /// An endpoint with `paths` paths, none of them opened.
     pub fn new(config: EndpointConfig, scheduler: Box<dyn Scheduler>, paths: usize) -> Self {
         Self {
-            send: SendBuffer::new(config.send_buffer_bytes, config.mode.mss_bytes()),
-            receive: ReceiveBuffer::new(config.receive_buffer_bytes, config.autotune),
+            send: SendBuffer::new(
+                if config.autotune { 0 } else { config.send_buffer_bytes },
+                config.mode.mss_bytes(),
+            ),
+            receive: ReceiveBuffer::new(
+                config.receive_buffer_bytes,
+                config.autotune,
+                config.mode.mss_bytes(),
+            ),
             config,
             scheduler,
             group: Group::new(),
@@ -148,6 +155,7 @@ impl Endpoint {
             self.send_handshake(now, index);
             self.send_queued(now, index);
         }
+        self.tune_send_buffer();
         self.schedule(now);
         let sends_data = self.send.offered() > 0;
         for index in 0..self.subflows.len() {
@@ -160,6 +168,14 @@ impl Endpoint {
             }
         }
         self.announce_removals(now);
+    }
+
+    /// `__mptcp_sync_sndbuf`: the connection may hold as much as its subflows together.
+    fn tune_send_buffer(&mut self) {
+        if self.config.autotune {
+            let lent: u64 = self.established().map(|subflow| subflow.tx.memory_bytes()).sum();
+            self.send.grow_to(lent.min(self.config.send_buffer_bytes));
+        }
     }
 
     fn send_handshake(&mut self, now: Instant, index: usize) {
@@ -289,9 +305,5 @@ impl Endpoint {
 
     fn established(&self) -> impl Iterator<Item = &Subflow> {
         self.subflows.iter().flatten().filter(|subflow| subflow.is_established())
-    }
-
-    fn max_srtt(&self) -> Duration {
-        self.established().map(|subflow| subflow.tx.rtt.srtt()).max().unwrap_or_default()
     }
 }

@@ -101,7 +101,7 @@ fn nothing_is_passed_over_beyond_the_data_or_the_window() {
 
 #[test]
 fn out_of_order_data_close_the_window_and_its_edge_never_goes_back() {
-    let mut receive = ReceiveBuffer::new(10_000, false);
+    let mut receive = ReceiveBuffer::new(10_000, false, MSS);
     assert_eq!(receive.advertise(0), 10_000);
     assert_eq!(receive.insert(2000, 3000), 3000);
     assert_eq!(receive.advertise(0), 10_000, "promised is promised");
@@ -115,15 +115,26 @@ fn out_of_order_data_close_the_window_and_its_edge_never_goes_back() {
     assert_eq!(receive.duplicate_bytes(), 1000);
 }
 
+/// From 65,535 bytes up: twice what was read in the best round trip, and what waits for a hole.
 #[test]
-fn autotuning_doubles_what_was_read_in_a_round_trip_up_to_the_limit() {
-    let mut receive = ReceiveBuffer::new(100_000, true);
-    receive.insert(0, 90_000);
-    receive.autotune(at(100), Duration::from_millis(100), MSS);
-    assert_eq!(receive.advertise(0), 90_000 + 180_000 + 16 * MSS);
-    receive.insert(90_000, 50_000_000);
-    receive.autotune(at(200), Duration::from_millis(100), MSS);
-    assert_eq!(receive.advertise(0), 50_090_000 + 6_291_456);
+fn autotuning_makes_room_for_twice_a_round_trip_up_to_the_limit() {
+    let mut receive = ReceiveBuffer::new(1_000_000, true, MSS);
+    let rtt = Duration::from_millis(100);
+    assert_eq!(receive.advertise(0), 65_535);
+    receive.insert(0, 60_000);
+    receive.autotune(at(99), rtt);
+    assert_eq!(receive.advertise(0), 60_000 + 65_535, "the round is not over");
+    receive.autotune(at(100), rtt);
+    assert_eq!(receive.advertise(0), 60_000 + 120_000);
+    receive.insert(60_000, 20_000);
+    receive.autotune(at(200), rtt);
+    assert_eq!(receive.advertise(0), 80_000 + 120_000, "a slow round takes nothing back");
+    receive.insert(180_000, 20_000);
+    assert_eq!(receive.advertise(0), 80_000 + 120_000 + 120_000 - 20_000, "room behind what waits");
+    receive.insert(80_000, 100_000);
+    receive.insert(200_000, 600_000);
+    receive.autotune(at(300), rtt);
+    assert_eq!(receive.advertise(0), 800_000 + 1_000_000, "up to the limit");
 }
 
 fn payload(seq: u64) -> Payload {
@@ -162,7 +173,7 @@ proptest! {
     #[test]
     fn each_byte_is_delivered_exactly_once(order in prop::collection::vec(0_u64..30, 1..200)) {
         let mut receiver = SubflowReceiver::default();
-        let mut receive = ReceiveBuffer::new(1 << 30, false);
+        let mut receive = ReceiveBuffer::new(1 << 30, false, MSS);
         let (mut next, mut fresh) = (0, 0);
         for seq in &order {
             receiver.on_payload(at(1), payload(*seq), at(0), |piece| {

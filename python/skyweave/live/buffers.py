@@ -16,10 +16,11 @@ class Buffers:
     def sysctls(self) -> dict[str, str]:
         """Return what to write into ``net.ipv4.tcp_rmem`` and ``tcp_wmem``.
 
-        A receive buffer of twice the window: the kernel counts the memory of packets, and at first
-        reckons with one byte of overhead for each of data (``TCP_DEFAULT_SCALING_RATIO``).
+        The kernel counts the memory of packets, we count payload: of a packet from a TUN device
+        62 % is payload to the receiver (its ``scaling_ratio``, measured on Linux 6.18), and to the
+        sender (1448 of the 2304 bytes of ``tcp_sndbuf_expand``) 63 %.
         """
-        receive, send = 2 * self.receive_bytes, 2 * self.send_bytes
+        receive, send = (size * 8 // 5 for size in (self.receive_bytes, self.send_bytes))
         first = (131_072, 16_384) if self.autotune else (receive, send)
         return {
             "tcp_rmem": f"4096 {min(first[0], receive)} {receive}",

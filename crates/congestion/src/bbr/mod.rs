@@ -227,6 +227,10 @@ impl Controller for Bbr {
         self.quantum_packets().saturating_mul(self.mss_bytes)
     }
 
+    fn send_memory_windows(&self) -> u64 {
+        3 // bbr_sndbuf_expand
+    }
+
     fn reduces_by_prr(&self) -> bool {
         false
     }

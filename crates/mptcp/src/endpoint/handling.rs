@@ -118,14 +118,15 @@ impl Endpoint {
         let Some(subflow) = &mut self.subflows[path.index()] else { return };
         let effects = subflow.tx.on_ack(now, segment);
         if let Some(payload) = segment.payload {
+            subflow.rx.on_answer(now, segment.echo);
             let (receive, mut fresh) = (&mut self.receive, 0);
             subflow.rx.on_payload(now, payload, segment.sent_at, |piece| {
                 fresh += receive.insert(piece.dsn, piece.bytes);
             });
             self.paths[path.index()].unique_bytes += fresh;
             self.update_window(path);
-            let rtt = self.max_srtt();
-            self.receive.autotune(now, rtt, self.config.mode.mss_bytes());
+            let rtts = self.subflows.iter().flatten().map(|subflow| subflow.rx.rtt());
+            self.receive.autotune(now, rtts.max().unwrap_or_default());
         }
         self.apply(now, path, &effects);
         if !self.fully_established && (segment.payload.is_some() || segment.data_ack > 0) {

@@ -3,8 +3,8 @@
 use rangemap::RangeSet;
 use units::{Duration, Instant};
 
-/// `tcp_rmem[2]`: autotuning stops here (`algorithms.md` §2.2).
-const AUTOTUNE_LIMIT_BYTES: u64 = 6_291_456;
+/// The first window: half of `tcp_rmem[1]`, less what a window of 16 bits cannot say.
+const FIRST_WINDOW_BYTES: u64 = 65_535;
 
 /// The out-of-order queue of the connection, and its right edge.
 #[derive(Debug)]
@@ -19,15 +19,31 @@ pub(crate) struct ReceiveBuffer {
     autotune: Option<Autotune>,
 }
 
-/// Dynamic right-sizing: once per round trip, twice what the application read (Linux DRS).
+/// Dynamic right-sizing (`mptcp_rcv_space_adjust`, `mptcp_rcvbuf_grow`, Linux 6.18): room for twice
+/// what was read in the best round trip, behind whatever waits for a hole.
 #[derive(Debug)]
 struct Autotune {
+    most_bytes: u64,
     round_start: Instant,
     next_at_start: u64,
+    /// Most that was read in a round trip.
+    space_bytes: u64,
 }
 
 impl ReceiveBuffer {
-    pub fn new(limit_bytes: u64, autotune: bool) -> Self {
+    /// `limit_bytes`: the window that the buffer amounts to; with `autotune` it begins small and
+    /// grows up to that. Segments have up to `mss_bytes` of payload.
+    pub fn new(limit_bytes: u64, autotune: bool, mss_bytes: u64) -> Self {
+        let autotune = autotune.then_some(Autotune {
+            most_bytes: limit_bytes,
+            round_start: Instant::ZERO,
+            next_at_start: 0,
+            space_bytes: 10 * mss_bytes, // TCP_INIT_CWND
+        });
+        let limit_bytes = match &autotune {
+            Some(tuned) => tuned.most_bytes.min(FIRST_WINDOW_BYTES),
+            None => limit_bytes,
+        };
         Self {
             next: 0,
             ranges: RangeSet::new(),
@@ -36,7 +52,7 @@ impl ReceiveBuffer {
             duplicate_bytes: 0,
             limit_bytes,
             window_end: limit_bytes,
-            autotune: autotune.then_some(Autotune { round_start: Instant::ZERO, next_at_start: 0 }),
+            autotune,
         }
     }
 
@@ -65,6 +81,7 @@ impl ReceiveBuffer {
             self.next = first.end;
             self.ranges.remove(first);
         }
+        self.make_room();
         fresh
     }
 
@@ -85,16 +102,25 @@ impl ReceiveBuffer {
         2 * left <= self.limit_bytes && free > 0 && free >= 2 * left
     }
 
-    /// Lets the buffer grow, if it may: called with the largest RTT of the subflows.
-    pub fn autotune(&mut self, now: Instant, rtt: Duration, mss_bytes: u64) {
+    /// Lets the buffer grow, if it may: called with the receiver's largest RTT of the subflows.
+    pub fn autotune(&mut self, now: Instant, rtt: Duration) {
         let Some(state) = &mut self.autotune else { return };
         if rtt.is_zero() || now - state.round_start < rtt {
             return;
         }
-        let copied = self.next - state.next_at_start;
-        let wanted = (2 * copied + 16 * mss_bytes).min(AUTOTUNE_LIMIT_BYTES);
-        self.limit_bytes = self.limit_bytes.max(wanted);
-        *state = Autotune { round_start: now, next_at_start: self.next };
+        let copied_bytes = self.next - state.next_at_start;
+        (state.round_start, state.next_at_start) = (now, self.next);
+        if copied_bytes > state.space_bytes {
+            state.space_bytes = copied_bytes;
+            self.make_room();
+        }
+    }
+
+    fn make_room(&mut self) {
+        let Some(state) = &self.autotune else { return };
+        let waiting_to = self.ranges.last().map_or(self.next, |range| range.end);
+        let wanted = 2 * state.space_bytes + (waiting_to - self.next);
+        self.limit_bytes = self.limit_bytes.max(wanted.min(state.most_bytes));
     }
 
     /// Next byte that the application waits for: everything before was delivered, once.

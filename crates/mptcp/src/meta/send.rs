@@ -55,6 +55,11 @@ impl SendBuffer {
         self.offered = self.offered.saturating_add(bytes);
     }
 
+    /// The subflows lend the connection their memory: the buffer grows to this, and never shrinks.
+    pub fn grow_to(&mut self, limit_bytes: u64) {
+        self.limit_bytes = self.limit_bytes.max(limit_bytes);
+    }
+
     /// End of what fits into the send buffer.
     fn written(&self) -> u64 {
         self.offered.min(self.una.saturating_add(self.limit_bytes))

@@ -4,7 +4,7 @@ use crate::segment::{Payload, Sacks};
 use rangemap::RangeSet;
 use recovery::AckPolicy;
 use std::collections::{BTreeMap, VecDeque};
-use units::Instant;
+use units::{Duration, Instant};
 
 /// Linux keeps this many candidate blocks (`tcp_sack_block selective_acks[4]`).
 const RECENT_BLOCKS: usize = 4;
@@ -20,6 +20,8 @@ pub(crate) struct SubflowReceiver {
     duplicate: bool,
     echo: Instant,
     echo_pending: Option<Instant>,
+    last_answered: Instant,
+    rtt: Option<Duration>,
     pub acks: AckPolicy,
 }
 
@@ -50,6 +52,22 @@ impl SubflowReceiver {
         if had_hole {
             self.drain(deliver);
         }
+    }
+
+    /// Data came that answer what was sent at `echo`: an RTT sample, one for each thing answered
+    /// (`tcp_rcv_rtt_measure_ts`).
+    pub fn on_answer(&mut self, now: Instant, echo: Instant) {
+        if echo <= self.last_answered {
+            return;
+        }
+        self.last_answered = echo;
+        let sample = now - echo;
+        self.rtt = Some(self.rtt.map_or(sample, |rtt| (rtt * 7 + sample) / 8));
+    }
+
+    /// Smoothed RTT as the receiving side sees it, the wait in queues included.
+    pub fn rtt(&self) -> Duration {
+        self.rtt.unwrap_or_default()
     }
 
     fn wait(&mut self, payload: Payload) {

@@ -13,6 +13,14 @@ use std::collections::VecDeque;
 use units::{Bitrate, Duration, Instant};
 
 /// A piece of the stream that was assigned to the subflow.
+/// `TCP_INIT_CWND`.
+const INITIAL_WINDOW_PACKETS: u64 = 10;
+/// Memory that a segment of 1448 bytes is reckoned with, `per_mss` of `tcp_sndbuf_expand`: 2048 for
+/// data, headers and their tail, 256 for the `sk_buff`.
+const SEGMENT_MEMORY_BYTES: u64 = 2304;
+/// Memory that it takes once it was sent (its `truesize`); unsent ones lie together, without gaps.
+const SENT_SEGMENT_MEMORY_BYTES: u64 = 2064;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Mapping {
     pub dsn: u64,
@@ -101,6 +109,8 @@ pub(crate) struct SubflowSender {
     limited: bool,
     limited_until: u64,
     max_in_flight: u64,
+    /// Send memory of the subflow: it grows with the window and never shrinks.
+    memory_bytes: u64,
     pub stats: SenderStats,
 }
 
@@ -129,6 +139,7 @@ impl SubflowSender {
             limited: false,
             limited_until: 0,
             max_in_flight: 0,
+            memory_bytes: 0,
             stats: SenderStats::default(),
         }
     }
@@ -176,17 +187,29 @@ impl SubflowSender {
         self.queue.is_empty() && self.board.is_empty()
     }
 
-    /// Room for one more segment: free window in `v0.96` (and plain TCP), send memory of twice the
-    /// window upstream (`tcp_sndbuf_expand`; `algorithms.md` §2.4).
+    /// Room for one more segment: free window in `v0.96` (and plain TCP), send memory upstream
+    /// (`algorithms.md` §2.4).
     pub fn has_room(&self) -> bool {
         match self.mode {
             Mode::Tcp | Mode::V096 => {
                 self.in_flight_packets() + self.queued_packets() < self.cwnd_packets()
             }
             Mode::Upstream => {
-                self.unacked_bytes() < 2 * self.cwnd_packets().max(10) * self.mss_bytes
+                let sent = self.board.next() - self.board.una();
+                self.queued_bytes + sent * SENT_SEGMENT_MEMORY_BYTES < self.memory_bytes()
             }
         }
+    }
+
+    /// What the subflow may hold, and what it adds to the send buffer of its connection
+    /// (`__mptcp_sync_sndbuf`).
+    pub fn memory_bytes(&self) -> u64 {
+        self.memory_bytes.max(self.wanted_memory_bytes(INITIAL_WINDOW_PACKETS))
+    }
+
+    /// `tcp_sndbuf_expand`: some windows' worth of segments.
+    fn wanted_memory_bytes(&self, packets: u64) -> u64 {
+        self.cc.send_memory_windows() * packets.max(INITIAL_WINDOW_PACKETS) * SEGMENT_MEMORY_BYTES
     }
 
     /// Linux `sk_pacing_rate` (`tcp_update_pacing_rate`): the controller's own, else twice the
@@ -304,6 +327,11 @@ impl SubflowSender {
     /// scheduler was the limit (`algorithms.md` §1.5).
     pub fn note_app_limited(&mut self) {
         let idle_window = self.in_flight_packets() < self.cwnd_packets();
+        if idle_window {
+            // tcp_should_expand_sndbuf: not while the window is full
+            self.memory_bytes =
+                self.memory_bytes.max(self.wanted_memory_bytes(self.cwnd_packets()));
+        }
         if self.queue.is_empty() && idle_window && self.board.lost_packets() == 0 {
             let in_flight_bytes = self.board.in_flight_bytes();
             self.board.sampler().set_app_limited(in_flight_bytes);
