@@ -113,10 +113,12 @@ def _mount() -> None:
     from skyweave.algorithms_cli import algorithms_app
     from skyweave.bench import bench_app
     from skyweave.data.cli import data_app
+    from skyweave.live.bench import bench_emulator
     from skyweave.live.cli import link, shell
 
     app.command()(shell)
     app.command()(link)
+    bench_app.command("emulator")(bench_emulator)
     app.add_typer(data_app, name="data")
     app.add_typer(algorithms_app, name="algorithms")
     app.add_typer(bench_app, name="bench")

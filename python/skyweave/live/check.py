@@ -39,7 +39,7 @@ def _machine() -> str | None:
     if reason is not None:
         return f"no emulated network can be made: {reason}"
     if not Path("/proc/sys/net/mptcp/enabled").exists():
-        return f"this kernel has no Multipath TCP; take Linux 5.6 or later"
+        return "this kernel has no Multipath TCP; take Linux 5.6 or later"
     return None
 
 
@@ -80,7 +80,7 @@ def _shared(run: config.Run) -> str | None:
     """Return what connections of one namespace would have to share, and do not."""
     buffers = {(c.send_buffer_bytes, c.receive_buffer_bytes, c.autotune) for c in run.connections}
     if len(buffers) > 1:
-        return f"the kernel's buffers are set for all connections alike; make them equal"
+        return "the kernel's buffers are set for all connections alike; make them equal"
     together = {frozenset(c.paths) for c in run.connections if c.transport == "mptcp"}
     if len(together) > 1:
         return (
