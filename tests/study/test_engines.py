@@ -7,7 +7,6 @@ import sys
 import threading
 from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 from fluid import SMALL, fluid, load, options, synthesise, tree
@@ -16,6 +15,7 @@ from rich.console import Console
 from skyweave import cli, config
 from skyweave.config import Run
 from skyweave.errors import ConfigError
+from skyweave.live import bench, check, engine  # noqa: F401 (bench before anything is replaced)
 from skyweave.record import Record
 from skyweave.report.render import render_report
 from skyweave.study import session
@@ -48,15 +48,9 @@ def refusing_blest(run: Run) -> str | None:
 
 @pytest.fixture(autouse=True)
 def _fake_live(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Stand in for the package ``skyweave.live``."""
-    package, check, engine = (
-        ModuleType(f"skyweave.live{part}") for part in ("", ".check", ".engine")
-    )
-    package.__path__ = []  # type: ignore[attr-defined]
-    check.refusal = refusing_blest  # type: ignore[attr-defined]
-    engine.run_live = on_kernel  # type: ignore[attr-defined]
-    for module in (package, check, engine):
-        monkeypatch.setitem(sys.modules, module.__name__, module)
+    """Stand in for the kernel."""
+    monkeypatch.setattr(check, "refusal", refusing_blest)
+    monkeypatch.setattr(engine, "run_live", on_kernel)
 
 
 def prepared(folder: Path, text: str, **changed: object) -> Prepared:
