@@ -3,27 +3,15 @@
 from __future__ import annotations
 
 import json
-import sys
 from typing import Any
 
+from burst import burst
 from made_paths import path
 
 from skyweave.live.world import World
 
-# Sends packets of 1,000 bytes of UDP with their number, to the address of the path in argv[1].
-BURST = """
-import socket, sys
-s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-for number in range(int(sys.argv[2])):
-    s.sendto(number.to_bytes(4, 'big').ljust(972, b'.'), (sys.argv[1], 7))
-"""
 WIRE_BYTES = 1000
 DROPPED = ("dropped_queue", "dropped_aqm", "dropped_loss", "dropped_outage")
-
-
-def burst(world: World, packets: int) -> None:
-    argv = [sys.executable, "-c", BURST, "10.90.1.254", str(packets)]
-    assert world.ask(world.client, {"do": "run", "argv": argv, "cwd": "/"})["code"] == 0
 
 
 def carried(world: World, name: str = "p.up") -> dict[str, Any]:

@@ -102,7 +102,8 @@ class Init:
             try:
                 answer = actions[message["do"]](message)
             except (OSError, ValueError, RuntimeError) as error:
-                answer = {"error": str(error)}
+                failure = self._relay.failure if self._relay is not None else None
+                answer = {"error": failure or str(error)}
             self._host.send(answer)
 
     def _start(self, message: Message) -> Message:

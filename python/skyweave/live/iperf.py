@@ -17,6 +17,7 @@ from skyweave.live.check import CONGESTION
 from skyweave.live.errors import LiveError
 from skyweave.live.gather import Seen, View
 from skyweave.live.messages import Message
+from skyweave.live.programs import GRACE_NS
 from skyweave.live.world import World
 
 Source = Literal["own", "iperf3"]
@@ -24,9 +25,8 @@ PORT = 5201
 SHORTEST_INTERVAL_MS = 100
 """Of iperf3's reports."""
 _LARGEST_BLOCK_BYTES, _SMALLEST_BLOCK_BYTES = 131_072, 1000
-_GRACE_NS = 10_000_000_000
-"""How long after its time iperf3 may take to exchange results before it is interrupted."""
-_ANSWER_S = 30.0
+_ANSWER_S = GRACE_NS / 1e9 + 30.0
+"""How long after the end of a run iperf3's results may take."""
 
 
 def refusal(run: config.Run) -> str | None:
@@ -101,18 +101,17 @@ def carry(
     """
     start_ns, end_ns = times_ns
     connection = run.connections[0]
-    wait_s = run.stop_after_s + 2 * _GRACE_NS / 1e9 + _ANSWER_S
     world.tell(
         world.client,
         {
             "do": "measure",
             "argv": client,
             "start_ns": start_ns,
-            "end_ns": end_ns + _GRACE_NS,
+            "end_ns": end_ns,
             "protocol": "MPTCP" if connection.transport == "mptcp" else "TCP",
         },
     )
-    near = world.answer(world.client, wait_s)
+    near = world.answer(world.client, run.stop_after_s + _ANSWER_S)
     far = world.ask(world.server, {"do": "collect", "pid": server})
     receiver = near if connection.workload.direction == "down" else far
     _check(near)

@@ -9,12 +9,16 @@ from pathlib import Path
 from typing import Any
 
 _LOOK_S, _RETRY_S = 0.001, 0.1
+GRACE_NS = 10_000_000_000
+"""How long after its end a client that was connected may take to exchange results."""
+_UNCONNECTED = "unable to connect"
+"""What iperf3 says while there is no way to its server."""
 _LAST_WORDS_S = 5.0
 """How long a program may take to print its results after it was interrupted."""
 
 
 def measure(argv: list[str], times_ns: tuple[int, int], protocol: str) -> dict[str, Any]:
-    """Run a client of a measurement from its start; interrupt it if it is not done at its end.
+    """Run a client of a measurement from its start; interrupt it if it goes on after its end.
 
     Starts it again while it cannot connect, as when the path is down. Returns its ``output`` and
     ``code``, ``interrupted``, and ``opened_ns``: when it had opened its second socket of the
@@ -26,11 +30,9 @@ def measure(argv: list[str], times_ns: tuple[int, int], protocol: str) -> dict[s
         before = _count(protocol)
         program = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
         opened_ns = _second_socket(program, protocol, before, end_ns)
-        found = ended(program, end_ns)
-        if opened_ns is not None or found["interrupted"] or found["code"] == 0:
+        found = ended(program, end_ns if opened_ns is None else end_ns + GRACE_NS)
+        if _UNCONNECTED not in found["output"]:
             return {**found, "opened_ns": opened_ns}
-        if "unable to connect" not in found["output"]:
-            return {**found, "opened_ns": None}
         if time.monotonic_ns() + _RETRY_S * 1e9 >= end_ns:
             return {**found, "opened_ns": None, "interrupted": True}
         time.sleep(_RETRY_S)
