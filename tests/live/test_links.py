@@ -53,6 +53,17 @@ def test_a_closed_path_drops_everything_until_it_is_opened() -> None:
     assert (link["dropped_outage"], link["delivered_packets"]) == (30, 20)
 
 
+def test_several_things_of_a_link_change_at_once() -> None:
+    with World([path("p", 0.0)]) as world:
+        world.start(100)
+        rate = {"kind": "constant", "mbps": 100.0}
+        world.change("p", "up", {"capacity": rate, "loss": {"kind": "bernoulli", "ratio": 1.0}})
+        burst(world, 30)
+        settle(world, 30)
+        link = carried(world)
+    assert (link["dropped_loss"], link["delivered_packets"]) == (30, 0)
+
+
 def test_a_seed_loses_the_same_packets_as_often_as_it_is_run() -> None:
     def lost(seed: int) -> int:
         with World([path("p", 1000.0, loss={"kind": "bernoulli", "ratio": 0.2})], seed=seed) as w:

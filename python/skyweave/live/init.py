@@ -132,8 +132,9 @@ class Init:
             (wiring.client_up if up else wiring.client_down)(wire)
 
     def _change(self, message: Message) -> Message:
-        change = json.dumps(message["change"])
-        self._running().change(message["path"], message["direction"], change)
+        for key, value in message["change"].items():  # the relay takes one at a time
+            one = json.dumps({key: value})
+            self._running().change(message["path"], message["direction"], one)
         return {}
 
     def _path(self, message: Message) -> Message:

@@ -128,7 +128,7 @@ class World:
         return self.epoch_ns
 
     def change(self, path: str, direction: Literal["down", "up"], change: dict[str, Any]) -> None:
-        """Give a link another ``capacity``, ``delay`` or ``loss`` (tables as in a run's link)."""
+        """Give a link another ``capacity``, ``delay``, ``loss`` (tables as in a run's link)."""
         self.ask_links({"do": "change", "path": path, "direction": direction, "change": change})
 
     def set_path(self, name: str, up: bool) -> None:
