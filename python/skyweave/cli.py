@@ -16,7 +16,7 @@ from skyweave.errors import SkyweaveError
 from skyweave.report.panel import Panel
 from skyweave.report.render import Rendered, render_report
 from skyweave.report.words import Namer, foremost, mbps, percent
-from skyweave.study.engines import live_words
+from skyweave.study.engines import SourceName, live_words
 from skyweave.study.runner import Interrupted
 from skyweave.study.session import Options, code_version, prepare, run_study
 
@@ -64,6 +64,10 @@ def run(
     live_jobs: Annotated[
         int, typer.Option(help="Live runs at a time; more than one disturb each other.")
     ] = 1,
+    source: Annotated[
+        SourceName,
+        typer.Option(help="What sends and receives in live runs: our own programs, or iperf3."),
+    ] = "own",
     seeds: Annotated[
         int | None, typer.Option(help="Synthetic drives in each group, instead of the file's.")
     ] = None,
@@ -82,8 +86,8 @@ def run(
     """Run a study and write its report. Killed or stopped, it continues where it was."""
     file = study / "study.toml" if study.is_dir() else study
     options = Options(
-        out=out, data=data, jobs=jobs, live_jobs=live_jobs, engine_name=engine, seeds=seeds,
-        restart=restart, cluster=cluster,
+        out=out, data=data, jobs=jobs, live_jobs=live_jobs, engine_name=engine, source=source,
+        seeds=seeds, restart=restart, cluster=cluster,
     )  # fmt: skip
     if dry_run:
         _say_size(prepare(file, options).size, live_jobs)
@@ -113,10 +117,12 @@ def _mount() -> None:
     from skyweave.algorithms_cli import algorithms_app
     from skyweave.bench import bench_app
     from skyweave.data.cli import data_app
+    from skyweave.live.bench import bench_emulator
     from skyweave.live.cli import link, shell
 
     app.command()(shell)
     app.command()(link)
+    bench_app.command("emulator")(bench_emulator)
     app.add_typer(data_app, name="data")
     app.add_typer(algorithms_app, name="algorithms")
     app.add_typer(bench_app, name="bench")

@@ -6,6 +6,7 @@ row). ``events``: one row per event. ``totals`` and ``provenance``: plain JSON o
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shutil
@@ -61,15 +62,19 @@ class Record:
         return self.samples.filter(own).select("time_s", "goodput_mbps")
 
     def write(self, folder: Path) -> None:
-        """Write the record as a folder, whole or not at all."""
+        """Write the record as a folder, whole or not at all; :class:`OSError` if it cannot be."""
         draft = folder.with_name(f".{folder.name}.draft-{os.getpid()}")
         shutil.rmtree(draft, ignore_errors=True)
         draft.mkdir(parents=True)
-        self.samples.write_parquet(draft / "samples.parquet")
-        self.events.write_parquet(draft / "events.parquet")
         facts = {"totals": self.totals, "provenance": self.provenance}
-        (draft / "record.json").write_text(json.dumps(facts, indent=1, sort_keys=True) + "\n")
-        draft.rename(folder)
+        try:
+            _write_parquet(self.samples, draft / "samples.parquet")
+            _write_parquet(self.events, draft / "events.parquet")
+            (draft / "record.json").write_text(json.dumps(facts, indent=1, sort_keys=True) + "\n")
+            draft.rename(folder)
+        except OSError:
+            shutil.rmtree(draft, ignore_errors=True)
+            raise
 
     @classmethod
     def read(cls, folder: Path) -> Record:
@@ -81,3 +86,10 @@ class Record:
             totals=facts["totals"],
             provenance=facts["provenance"],
         )
+
+
+def _write_parquet(frame: pl.DataFrame, file: Path) -> None:
+    """Write a table; a full disk is an :class:`OSError`, which it is not when Polars meets it."""
+    buffer = io.BytesIO()
+    frame.write_parquet(buffer)
+    file.write_bytes(buffer.getbuffer())

@@ -14,7 +14,7 @@ def link(mbps: float = 50.0, ms: float = 0.0, **more: object) -> config.Link:
 
 
 def path(name: str, mbps: float = 50.0, ms: float = 0.0, **more: object) -> config.Path:
-    """A path whose links are alike; ``backup`` and ``present`` are the path's, others the links'."""
+    """A path whose links are alike; ``backup`` and ``present`` are its own, the rest the links'."""
     own = {key: more.pop(key) for key in ("backup", "present") if key in more}
     both = link(mbps, ms, **more)
     return config.Path.model_validate({"name": name, "down": both, "up": both} | own)

@@ -3,27 +3,15 @@
 from __future__ import annotations
 
 import json
-import sys
 from typing import Any
 
+from burst import burst
 from made_paths import path
 
 from skyweave.live.world import World
 
-# Sends packets of 1,000 bytes of UDP with their number, to the address of the path in argv[1].
-BURST = """
-import socket, sys
-s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-for number in range(int(sys.argv[2])):
-    s.sendto(number.to_bytes(4, 'big').ljust(972, b'.'), (sys.argv[1], 7))
-"""
 WIRE_BYTES = 1000
 DROPPED = ("dropped_queue", "dropped_aqm", "dropped_loss", "dropped_outage")
-
-
-def burst(world: World, packets: int) -> None:
-    argv = [sys.executable, "-c", BURST, "10.90.1.254", str(packets)]
-    assert world.ask(world.client, {"do": "run", "argv": argv, "cwd": "/"})["code"] == 0
 
 
 def carried(world: World, name: str = "p.up") -> dict[str, Any]:
@@ -63,6 +51,17 @@ def test_a_closed_path_drops_everything_until_it_is_opened() -> None:
         settle(world, 50)
         link = carried(world)
     assert (link["dropped_outage"], link["delivered_packets"]) == (30, 20)
+
+
+def test_several_things_of_a_link_change_at_once() -> None:
+    with World([path("p", 0.0)]) as world:
+        world.start(100)
+        rate = {"kind": "constant", "mbps": 100.0}
+        world.change("p", "up", {"capacity": rate, "loss": {"kind": "bernoulli", "ratio": 1.0}})
+        burst(world, 30)
+        settle(world, 30)
+        link = carried(world)
+    assert (link["dropped_loss"], link["delivered_packets"]) == (30, 0)
 
 
 def test_a_seed_loses_the_same_packets_as_often_as_it_is_run() -> None:

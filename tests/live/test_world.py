@@ -6,40 +6,17 @@ import os
 import signal
 import subprocess
 import sys
-import uuid
 from pathlib import Path
 
 import pytest
 from made_paths import path
+from marks import marked
 
 from skyweave.live import world as worlds
 from skyweave.live.errors import LiveError
 from skyweave.live.world import World
 
 PATHS = [path("starlink", 50.0, 30.0), path("Verizon 5G", 100.0, 54.0, backup=True)]
-
-
-MARK = "SKYWEAVE_TEST_MARK"
-
-
-@pytest.fixture
-def mark(monkeypatch: pytest.MonkeyPatch) -> bytes:
-    """What stands in the environment of every process that the test starts, and of no other."""
-    name = uuid.uuid4().hex
-    monkeypatch.setenv(MARK, name)
-    return f"{MARK}={name}".encode()
-
-
-def marked(mark: bytes) -> dict[int, str]:
-    """The processes with this mark, and the network namespace that each is in."""
-    found = {}
-    for entry in Path("/proc").iterdir():
-        try:
-            if entry.name.isdigit() and mark in (entry / "environ").read_bytes():
-                found[int(entry.name)] = os.readlink(entry / "ns/net")
-        except OSError:
-            continue  # it has ended
-    return found
 
 
 def all_namespaces() -> set[str]:
@@ -63,7 +40,7 @@ def test_fifty_worlds_leave_no_namespace_process_or_descriptor(mark: bytes) -> N
     assert descriptors() == before
     assert not marked(mark)
     assert len(seen) >= 3  # the host's and, numbers being used again, at least two more
-    assert not (seen & all_namespaces()) - {os.readlink("/proc/self/ns/net")}
+    assert not (seen & all_namespaces()) - {str(Path("/proc/self/ns/net").readlink())}
 
 
 def test_a_killed_world_is_said_and_gone(mark: bytes) -> None:

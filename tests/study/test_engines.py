@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import io
+import platform
 import sys
 import threading
 from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 from fluid import SMALL, fluid, load, options, synthesise, tree
@@ -16,9 +16,10 @@ from rich.console import Console
 from skyweave import cli, config
 from skyweave.config import Run
 from skyweave.errors import ConfigError
+from skyweave.live import bench, check, engine, iperf  # noqa: F401 (before any is replaced)
 from skyweave.record import Record
 from skyweave.report.render import render_report
-from skyweave.study import session
+from skyweave.study import engines, session
 from skyweave.study.drives import Makers
 from skyweave.study.expand import run_key
 from skyweave.study.session import Prepared, prepare, run_study
@@ -48,15 +49,9 @@ def refusing_blest(run: Run) -> str | None:
 
 @pytest.fixture(autouse=True)
 def _fake_live(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Stand in for the package ``skyweave.live``."""
-    package, check, engine = (
-        ModuleType(f"skyweave.live{part}") for part in ("", ".check", ".engine")
-    )
-    package.__path__ = []  # type: ignore[attr-defined]
-    check.refusal = refusing_blest  # type: ignore[attr-defined]
-    engine.run_live = on_kernel  # type: ignore[attr-defined]
-    for module in (package, check, engine):
-        monkeypatch.setitem(sys.modules, module.__name__, module)
+    """Stand in for the kernel."""
+    monkeypatch.setattr(check, "refusal", refusing_blest)
+    monkeypatch.setattr(engine, "run_live", on_kernel)
 
 
 def prepared(folder: Path, text: str, **changed: object) -> Prepared:
@@ -123,6 +118,41 @@ def test_a_build_without_the_live_engine(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setitem(sys.modules, "skyweave.live.check", None)
     with pytest.raises(ConfigError, match=r"study.toml: has live runs, but .*--engine sim"):
         prepared(tmp_path, BOTH)
+
+
+def keys(folder: Path, **changed: object) -> dict[str, list[str]]:
+    jobs = prepared(folder, BOTH, **changed).jobs
+    return {name: [job.key for job in jobs if job.engine == name] for name in ("sim", "live")}
+
+
+def test_records_of_another_kernel_or_live_engine_cannot_pass_for_ours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = tmp_path / "live"
+    code.mkdir()
+    (code / "traffic.py").write_text("one = 1\n")
+    monkeypatch.setattr(engines, "LIVE_CODE", code)
+    first = keys(tmp_path)
+    assert keys(tmp_path) == first
+    (code / "traffic.py").write_text("one = 2\n")
+    edited = keys(tmp_path)
+    monkeypatch.setattr(platform, "release", lambda: "99.1")
+    elsewhere = keys(tmp_path)
+    monkeypatch.setattr(iperf, "refusal", lambda run: None)
+    by_iperf3 = keys(tmp_path, source="iperf3")
+    seen = [first, edited, elsewhere, by_iperf3]
+    assert len({tuple(one["live"]) for one in seen}) == 4
+    assert len({tuple(one["sim"]) for one in seen}) == 1
+
+
+def test_what_iperf3_cannot_do_is_refused_before_anything_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(iperf, "refusal", lambda run: "iperf3 is missing; install it")
+    with pytest.raises(ConfigError, match="iperf3 is missing; install it; run it with --engine"):
+        prepared(tmp_path, BOTH, source="iperf3")
+    with pytest.raises(ConfigError, match="has no live runs, and --source iperf3 is for those"):
+        prepared(tmp_path, SMALL, source="iperf3")
 
 
 def test_a_cluster_has_no_live_runs(tmp_path: Path) -> None:

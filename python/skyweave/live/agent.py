@@ -9,10 +9,13 @@ import time
 from pathlib import Path
 
 from skyweave.live.messages import Channel, Message
+from skyweave.live.programs import ended, measure
 from skyweave.live.traffic import Flow, listen, transfer
 
 _OPENING_S = 3.0
 """How long a server may take to listen before it is taken to be none."""
+_RESULTS_NS = 2_000_000_000
+"""How long a program in the background may take to end when its peer has ended."""
 
 
 class Agent:
@@ -28,6 +31,8 @@ class Agent:
         actions = {
             "run": self._run,
             "spawn": self._spawn,
+            "measure": self._measure,
+            "collect": self._collect,
             "listen": self._listen,
             "transfer": self._transfer,
         }
@@ -49,13 +54,16 @@ class Agent:
         return {"code": code}
 
     def _spawn(self, message: Message) -> Message:
-        """Start a program in the background; answer when it has opened a socket, or soon after."""
+        """Start a program in the background; answer when it has opened a socket, or soon after.
+
+        With ``keep`` its output can be had by ``collect``.
+        """
         before = _sockets()
         program = subprocess.Popen(
             message["argv"],
             cwd=message["cwd"],
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
+            stdout=subprocess.PIPE if message.get("keep") else subprocess.DEVNULL,
         )
         self._programs.append(program)
         give_up = time.monotonic() + _OPENING_S
@@ -64,6 +72,16 @@ class Agent:
                 return {"error": f"'{message['argv'][-1]}' ended with code {program.returncode}"}
             time.sleep(0.01)
         return {"pid": program.pid}
+
+    def _measure(self, message: Message) -> Message:
+        return measure(
+            message["argv"], (message["start_ns"], message["end_ns"]), message["protocol"]
+        )
+
+    def _collect(self, message: Message) -> Message:
+        """Answer what a program in the background has printed, when it has ended."""
+        program = next(one for one in self._programs if one.pid == message["pid"])
+        return ended(program, time.monotonic_ns() + _RESULTS_NS)
 
     def _listen(self, message: Message) -> Message:
         self._listeners = [listen(flow_of(flow)) for flow in message["flows"]]

@@ -7,13 +7,15 @@ from typing import Any
 
 from skyweave import _skyweave, config
 from skyweave.errors import ConfigError
-from skyweave.live import addresses
+from skyweave.live import addresses, iperf
 from skyweave.live.buffers import Buffers
 from skyweave.live.check import CONGESTION, refusal
-from skyweave.live.gather import gather
+from skyweave.live.gather import Seen, gather
 from skyweave.live.world import World
 from skyweave.record import Record
 
+Ends = tuple[list[Seen], list[Seen]]
+"""What the client and the server saw of each connection."""
 FIRST_PORT = 5201
 _LEAD_NS = 50_000_000
 """From the order to start until time 0: enough to tell both sides."""
@@ -21,36 +23,57 @@ _GRACE_S = 30.0
 """How long after its end an answer of a run may take."""
 
 
-def run_live(run: config.Run) -> Record:
+def run_live(run: config.Run, source: iperf.Source = "own") -> Record:
     """Carry a run out in a world of its own, in real time; the record has the simulator's columns.
 
-    What a kernel does not tell is null. Raises :class:`ConfigError` for what it cannot do
+    ``source``: what sends and receives. What a kernel does not tell is null, and with iperf3 the
+    kernel is not asked. Raises :class:`ConfigError` for what cannot be done
     (:func:`skyweave.live.check.refusal`), and :class:`LiveError` when the world fails.
     """
-    reason = refusal(run)
+    reason = refusal(run) or (iperf.refusal(run) if source == "iperf3" else None)
     if reason is not None:
         raise ConfigError(reason)
     first = run.connections[0]
     buffers = Buffers(first.send_buffer_bytes, first.receive_buffer_bytes, first.autotune)
-    with World(run.paths, seed=run.seed, buffers=buffers, joined=joined(run)) as world:
-        ends = _flows(run, 0)
-        world.ask(world.server, {"do": "listen", "flows": [pair[1] for pair in ends]})
-        epoch_ns = world.start(run.sample_interval_ms, lead_ns=_LEAD_NS)
-        ends = _flows(run, epoch_ns)
-        order = {
-            "do": "transfer",
-            "epoch_ns": epoch_ns,
-            "interval_ns": run.sample_interval_ms * 1_000_000,
-        }
-        world.tell(world.server, {**order, "flows": [pair[1] for pair in ends]})
-        world.tell(world.client, {**order, "flows": [pair[0] for pair in ends]})
-        seen = [
-            world.answer(channel, run.stop_after_s + _GRACE_S)["transfers"]
-            for channel in (world.client, world.server)
-        ]
+    # Ctrl-C is for the study, which lets a run under way finish.
+    with World(run.paths, seed=run.seed, buffers=buffers, joined=joined(run), apart=True) as world:
+        carry = _by_iperf3 if source == "iperf3" else _by_our_own
+        epoch_ns, ends = carry(world, run)
         links = world.finish()
-    samples, events, totals = gather(run, epoch_ns, seen[0], seen[1], links)
-    return Record(samples, events, totals, _provenance(run, links["statistics"]))
+    view = iperf.LinkView if source == "iperf3" else None
+    samples, events, totals = gather(run, epoch_ns, ends, links, view)
+    return Record(samples, events, totals, _provenance(run, source, links["statistics"]))
+
+
+def _by_our_own(world: World, run: config.Run) -> tuple[int, Ends]:
+    """Carry all connections; return the time 0 of the links and what both sides saw."""
+    flows = _flows(run, 0)
+    world.ask(world.server, {"do": "listen", "flows": [pair[1] for pair in flows]})
+    epoch_ns = world.start(run.sample_interval_ms, lead_ns=_LEAD_NS)
+    flows = _flows(run, epoch_ns)
+    order = {
+        "do": "transfer",
+        "epoch_ns": epoch_ns,
+        "interval_ns": run.sample_interval_ms * 1_000_000,
+    }
+    world.tell(world.server, {**order, "flows": [pair[1] for pair in flows]})
+    world.tell(world.client, {**order, "flows": [pair[0] for pair in flows]})
+    near, far = (
+        world.answer(channel, run.stop_after_s + _GRACE_S)["transfers"]
+        for channel in (world.client, world.server)
+    )
+    return epoch_ns, (near, far)
+
+
+def _by_iperf3(world: World, run: config.Run) -> tuple[int, Ends]:
+    """The same with iperf3 in place of our own source and sink."""
+    only = run.connections[0]
+    end_s = end_of(only, run)
+    client, server = iperf.arguments(run, end_s)
+    listening = iperf.listen(world, server)
+    epoch_ns = world.start(run.sample_interval_ms, lead_ns=_LEAD_NS)
+    times_ns = (epoch_ns + round(only.start_s * 1e9), epoch_ns + round(end_s * 1e9))
+    return epoch_ns, iperf.carry(world, run, client, listening, times_ns)
 
 
 def joined(run: config.Run) -> tuple[str, ...]:
@@ -93,13 +116,15 @@ def end_of(connection: config.Connection, run: config.Run) -> float:
     return min(connection.start_s + duration_s, run.stop_after_s)
 
 
-def _provenance(run: config.Run, statistics: dict[str, Any]) -> dict[str, Any]:
+def _provenance(
+    run: config.Run, source: iperf.Source, statistics: dict[str, Any]
+) -> dict[str, Any]:
     return {
         "engine": "live",
         "kernel": platform.release(),
         "skyweave": _skyweave.build_info()["version"],
         "seed": run.seed,
-        "source": "own",
+        "source": source,
         "lateness_us": statistics["lateness_us"],
         "relay_cpu_s": statistics["cpu_s"],
     }

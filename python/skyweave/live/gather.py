@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,20 +21,29 @@ _SUMS = ("acked_bytes", "sent_bytes", "sent_packets", "retransmitted_packets", "
 
 
 def gather(
-    run: config.Run, epoch_ns: int, client: list[Seen], server: list[Seen], links: Seen
+    run: config.Run,
+    epoch_ns: int,
+    ends: tuple[list[Seen], list[Seen]],
+    links: Seen,
+    view: type[View] | None = None,
 ) -> tuple[pl.DataFrame, pl.DataFrame, dict[str, Any]]:
-    """Return the samples, events and totals of a run."""
-    queues = _queues(links["samples"])
+    """Return the samples, events and totals of a run.
+
+    ``ends``: what the client and the server saw of each connection. ``view``: how a connection is
+    put together, :class:`View` if not given.
+    """
+    client, server = ends
+    carried = _series(links["samples"])
     rows: list[dict[str, Any]] = []
     events: list[dict[str, Any]] = []
     connections = []
     for number, connection in enumerate(run.connections):
         down = connection.workload.direction == "down"
-        ends = (server[number], client[number])
-        view = _View(run, number, epoch_ns, *(ends if down else ends[::-1]))
-        rows += view.samples(queues)
-        events += view.events()
-        connections.append(view.totals())
+        pair = (server[number], client[number])
+        one = (view or View)(run, number, epoch_ns, *(pair if down else pair[::-1]))
+        rows += one.samples(carried)
+        events += one.events()
+        connections.append(one.totals())
     rows.sort(key=lambda row: row["time_s"])
     events.sort(key=lambda event: event["time_s"])
     counted = links["statistics"]["links"]
@@ -50,7 +60,7 @@ def gather(
     )
 
 
-class _View:
+class View:
     """One connection, as its sending and its receiving end saw it."""
 
     def __init__(
@@ -66,6 +76,8 @@ class _View:
         self._places = {path.name: place for place, path in enumerate(run.paths)}
         self._end_s = self._ended()
         self._interval_s = run.sample_interval_ms / 1e3
+        self._states = {row["tick"]: row for row in sender["rows"]}
+        self._sums = self._path_sums("sender")
 
     def _ended(self) -> float:
         """Return when the last byte was delivered, or the time was over."""
@@ -78,15 +90,18 @@ class _View:
     def _delivered(self, times_s: Values) -> Values:
         """Return what the application had received at certain times, in bytes."""
         rows = self._receiver["rows"]
-        at_s = [self._connection.start_s] + [self._since(row["at_ns"]) for row in rows]
-        had = [0.0] + [float(row["bytes"]) for row in rows]
+        points = [(self._connection.start_s, 0.0)]
+        points += [(self._since(row["at_ns"]), float(row["bytes"])) for row in rows]
+        if self._receiver["completed_ns"] is not None:
+            points.append((self._since(self._receiver["completed_ns"]), points[-1][1]))
+        at_s, had = zip(*sorted(points), strict=True)
         delivered: Values = np.interp(times_s, at_s, had)
         return delivered
 
     def _since(self, at_ns: int) -> float:
         return (at_ns - self._epoch_ns) / 1e9
 
-    def samples(self, queues: dict[str, tuple[Values, Values]]) -> Iterator[dict[str, Any]]:
+    def samples(self, carried: dict[str, Series]) -> Iterator[dict[str, Any]]:
         """Yield the rows of each sample time: one a path, then the connection's own."""
         start_s, interval_s = self._connection.start_s, self._interval_s
         first = int(start_s / interval_s + 1e-9) + 1
@@ -96,20 +111,17 @@ class _View:
         delivered = self._delivered(times_s)
         fresh = np.diff(delivered, prepend=0.0)
         goodput = fresh * 8e-6 / interval_s
-        states = {row["tick"]: row for row in self._sender["rows"]}
-        sums = self._path_sums("sender")
         direction = self._connection.workload.direction
         for place, tick in enumerate(ticks):
             time_s = round(float(times_s[place]), 9)
             common = {"time_s": time_s, "connection": self._number}
             for name in self._names:
-                state = _of_path(states.get(int(tick), {}), self._places[name], self._down)
-                queue = queues.get(f"{name}.{direction}")
+                link = carried.get(f"{name}.{direction}")
                 yield {
                     **common,
                     "path": name,
-                    **_path_columns(state, sums.get(int(tick), {}).get(name)),
-                    "queue_bytes": None if queue is None else _at(queue, time_s),
+                    **self.path_columns(name, int(tick), None if link is None else link.at(time_s)),
+                    "queue_bytes": None if link is None else link.at(time_s)["queue_bytes"],
                 }
             yield {
                 **common,
@@ -117,6 +129,14 @@ class _View:
                 "delivered_bytes": float(round(delivered[place])),
                 "goodput_mbps": float(goodput[place]),
             }
+
+    def path_columns(
+        self, name: str, tick: int, link: dict[str, float] | None
+    ) -> dict[str, float | None]:
+        """Return the columns of a path at a sample time; ``link``: what the relay says of then."""
+        del link  # the kernel says more
+        state = _of_path(self._states.get(tick, {}), self._places[name], self._down)
+        return _path_columns(state, self._sums.get(tick, {}).get(name))
 
     @property
     def _down(self) -> bool:
@@ -187,7 +207,7 @@ class _View:
         delivered = float(self._delivered(np.array([self._end_s]))[0])
         seconds = self._end_s - connection.start_s
         complete = self._receiver["completed_ns"] is not None
-        sent = _last(self._path_sums("sender"))
+        sent = _last(self._sums)
         received = _last(self._path_sums("receiver"))
         last = self._sender["rows"][-1] if self._sender["rows"] else {}
         return {
@@ -208,14 +228,15 @@ class _View:
             "reinjections": last.get("reinjections"),
             "fallback": bool(last.get("fallback", False)),
             "paths": {
-                name: self._path_totals(name, sent.get(name), received.get(name))
+                name: self.path_totals(name, sent.get(name), received.get(name))
                 for name in self._names
             },
         }
 
-    def _path_totals(
+    def path_totals(
         self, name: str, sent: dict[str, int] | None, received: dict[str, int] | None
     ) -> dict[str, Any]:
+        """Return the sums of a path, as the kernel counted them at both ends."""
         sent = sent or dict.fromkeys(_SUMS, 0)
         rtts = [
             subflow["min_rtt_ms"]
@@ -270,15 +291,25 @@ def _last(by_tick: dict[int, dict[str, dict[str, int]]]) -> dict[str, dict[str, 
     return by_tick[max(by_tick)] if by_tick else {}
 
 
-def _queues(samples: Seen) -> dict[str, tuple[Values, Values]]:
-    """Return times and queued bytes of each link."""
-    frame = pl.DataFrame({key: samples[key] for key in ("time_s", "link", "queue_bytes")})
+@dataclass(frozen=True)
+class Series:
+    """What the relay says of a link at each sample time."""
+
+    times_s: Values
+    columns: dict[str, Values]
+
+    def at(self, time_s: float) -> dict[str, float]:
+        """Return each column at the first sample from this time on, or at the last."""
+        place = int(np.searchsorted(self.times_s, time_s - 1e-9))
+        place = min(place, len(self.times_s) - 1)
+        return {name: float(values[place]) for name, values in self.columns.items()}
+
+
+def _series(samples: Seen) -> dict[str, Series]:
+    """Return the relay's samples of each link."""
+    keys = ("queue_bytes", "delivered_bytes")
+    frame = pl.DataFrame({key: samples[key] for key in ("time_s", "link", *keys)})
     return {
-        str(name): (part["time_s"].to_numpy(), part["queue_bytes"].to_numpy())
+        str(name): Series(part["time_s"].to_numpy(), {key: part[key].to_numpy() for key in keys})
         for (name,), part in frame.group_by("link", maintain_order=True)
     }
-
-
-def _at(series: tuple[Values, Values], time_s: float) -> float:
-    place = int(np.searchsorted(series[0], time_s - 1e-9))
-    return float(series[1][min(place, len(series[1]) - 1)])

@@ -102,7 +102,8 @@ class Init:
             try:
                 answer = actions[message["do"]](message)
             except (OSError, ValueError, RuntimeError) as error:
-                answer = {"error": str(error)}
+                failure = self._relay.failure if self._relay is not None else None
+                answer = {"error": failure or str(error)}
             self._host.send(answer)
 
     def _start(self, message: Message) -> Message:
@@ -131,8 +132,9 @@ class Init:
             (wiring.client_up if up else wiring.client_down)(wire)
 
     def _change(self, message: Message) -> Message:
-        change = json.dumps(message["change"])
-        self._running().change(message["path"], message["direction"], change)
+        for key, value in message["change"].items():  # the relay takes one at a time
+            one = json.dumps({key: value})
+            self._running().change(message["path"], message["direction"], one)
         return {}
 
     def _path(self, message: Message) -> Message:

@@ -46,6 +46,8 @@ class _Live:
     moved_bytes: int = 0
     opened_ns: int | None = None
     completed_ns: int | None = None
+    last_state: dict[str, Any] = field(default_factory=dict)
+    """What the kernel said when the transfer was complete, before its ends took leave."""
     over: bool = False
     error: str | None = None
     rows: list[dict[str, Any]] = field(default_factory=list)
@@ -135,9 +137,8 @@ def _send(live: _Live) -> None:
     while sock is not None and (size is None or live.moved_bytes < size):
         left = _CHUNK_BYTES if size is None else min(_CHUNK_BYTES, size - live.moved_bytes)
         live.moved_bytes += sock.send(chunk[:left])
-    if sock is not None:
-        sock.shutdown(socket.SHUT_WR)
-        sock.recv(1)  # the sink closes when it has everything
+    if sock is not None and sock.recv(1):  # the sink says that it has everything
+        live.last_state = _state(live)
         live.completed_ns = time.monotonic_ns()
 
 
@@ -150,8 +151,9 @@ def _receive(live: _Live) -> None:
             return
         live.moved_bytes += count
         if live.moved_bytes == live.flow.size_bytes:
+            live.last_state = _state(live)
             live.completed_ns = time.monotonic_ns()
-            sock.close()
+            sock.send(b".")
             return
 
 
@@ -161,15 +163,23 @@ def _look(live: _Live, tick: int) -> None:
         live.over = live.over or time.monotonic_ns() >= live.flow.end_ns
         return
     row: dict[str, Any] = {"tick": tick, "at_ns": time.monotonic_ns(), "bytes": live.moved_bytes}
-    sock = live.sock
-    if sock is not None and sock.fileno() >= 0:
-        with contextlib.suppress(OSError):
-            state = mptcp_state(sock) if live.flow.transport == "mptcp" else tcp_state(sock)
-            row |= asdict(state)
+    row |= live.last_state or _state(live)
     live.rows.append(row)
     if live.completed_ns is not None or row["at_ns"] >= live.flow.end_ns:
         live.over = True
         _end(live)
+
+
+def _state(live: _Live) -> dict[str, Any]:
+    """Return what the kernel says of the connection; nothing when it is no more."""
+    sock = live.sock
+    if sock is None or sock.fileno() < 0:
+        return {}
+    try:
+        state = mptcp_state(sock) if live.flow.transport == "mptcp" else tcp_state(sock)
+    except OSError:
+        return {}
+    return asdict(state)
 
 
 def _end(live: _Live) -> None:

@@ -52,7 +52,8 @@ def _unshare() -> list[str]:
 class World:
     """A context manager; inside, ``client`` and ``server`` are the channels to the agents.
 
-    ``joined``: the paths that Multipath TCP may use, all if not given. Raises :class:`LiveError`
+    ``joined``: the paths that Multipath TCP may use, all if not given. ``apart``: in a session of
+    its own, which Ctrl-C on the terminal does not reach. Raises :class:`LiveError`
     when the world cannot be made, and from its methods when it has ended.
     """
 
@@ -63,7 +64,9 @@ class World:
         seed: int = 1,
         buffers: Buffers | None = None,
         joined: Sequence[str] | None = None,
+        apart: bool = False,
     ) -> None:
+        self._apart = apart
         self._setup: Message = {
             "paths": [path.model_dump(mode="json", include=_WIRED) for path in paths],
             "paths_json": json.dumps([path.model_dump(mode="json") for path in paths]),
@@ -88,6 +91,7 @@ class World:
         self._process = subprocess.Popen(
             [*_unshare(), sys.executable, "-m", "skyweave.live.init", *map(str, descriptors)],
             pass_fds=descriptors,
+            start_new_session=self._apart,
         )
         for end in theirs:
             end.close()
@@ -124,7 +128,7 @@ class World:
         return self.epoch_ns
 
     def change(self, path: str, direction: Literal["down", "up"], change: dict[str, Any]) -> None:
-        """Give a link another ``capacity``, ``delay`` or ``loss`` (tables as in a run's link)."""
+        """Give a link another ``capacity``, ``delay``, ``loss`` (tables as in a run's link)."""
         self.ask_links({"do": "change", "path": path, "direction": direction, "change": change})
 
     def set_path(self, name: str, up: bool) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import functools
+import hashlib
 import importlib
+import platform
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Literal
@@ -14,6 +17,9 @@ from skyweave.study.expand import Job
 from skyweave.study.plan import Plan
 
 EngineName = Literal["sim", "live"]
+SourceName = Literal["own", "iperf3"]
+"""What sends and receives in live runs."""
+LIVE_CODE = Path(__file__).parent.parent / "live"
 
 
 def default_engine() -> Engine:
@@ -27,16 +33,36 @@ def default_engine() -> Engine:
     return found
 
 
-def live_engine() -> Engine:
+def live_engine(source: SourceName = "own") -> Engine:
     """Return the engine that runs on this machine's own kernel (``skyweave.live``)."""
-    found: Engine = importlib.import_module("skyweave.live.engine").run_live
-    return found
+    found: Any = importlib.import_module("skyweave.live.engine").run_live
+    engine: Engine = found if source == "own" else functools.partial(found, source=source)
+    return engine
 
 
-def check_live(study: Path, jobs: Iterable[Job], cluster: str | None) -> None:
+def live_version(source: SourceName = "own") -> str:
+    """Return what decides a live run beside its description and the compiled engine.
+
+    That is the kernel, the source, and a hash of the Python that makes worlds and moves data.
+    """
+    digest = hashlib.sha256()
+    for file in sorted(LIVE_CODE.glob("*.py")):
+        digest.update(file.name.encode() + b"\0" + file.read_bytes())
+    return f"{platform.system()} {platform.release()} {source} {digest.hexdigest()[:8]}"
+
+
+def check_live(
+    study: Path, jobs: Iterable[Job], cluster: str | None, source: SourceName = "own"
+) -> None:
     """Raise :class:`ConfigError` for a live run that this machine's kernel cannot do."""
+    jobs = list(jobs)
     live = list(dict.fromkeys(job.key for job in jobs if job.engine == "live"))
     if not live:
+        if source != "own":
+            raise ConfigError(
+                f"{study}: has no live runs, and --source {source} is for those; "
+                "leave it out, or add --engine live"
+            )
         return
     if cluster is not None:
         raise ConfigError(
@@ -50,8 +76,12 @@ def check_live(study: Path, jobs: Iterable[Job], cluster: str | None) -> None:
             f"{study}: has live runs, but this Skyweave has no live engine ({error}); "
             "run it with --engine sim"
         ) from error
+    refusals = [refusal]
+    if source == "iperf3":
+        refusals.append(importlib.import_module("skyweave.live.iperf").refusal)
     for job in jobs:
-        why = refusal(job.run) if job.engine == "live" else None
+        found = (refuse(job.run) for refuse in refusals if job.engine == "live")
+        why = next((reason for reason in found if reason is not None), None)
         if why is not None:
             raise ConfigError(
                 f"{study}: {str(why).rstrip('. ')}; run it with --engine sim, or change the setting"

@@ -87,20 +87,22 @@ class _Knobs(NamedTuple):
 
 
 def expand(
-    plan: Plan, drives: Iterable[DriveRun], code_version: str
+    plan: Plan, drives: Iterable[DriveRun], code_version: str, live_version: str = ""
 ) -> tuple[list[Job], list[str]]:
     """Return the jobs of a plan in a fixed order, each pair of run and labels once, and notes.
 
+    ``live_version``: what the records of live runs hang on beside ``code_version``.
     Raises :class:`ConfigError` for a path set that no drive has, or for a path without any
     capacity that would be measured alone, unless the plan allows dead paths.
     """
     drives = list(drives)
     jobs: dict[tuple[str, str], Job] = {}
+    versions = {"sim": code_version, "live": f"{code_version}\n{live_version}"}
     for block in plan.compare:
         members = [d for d in drives if block.drives is None or d.source in block.drives]
         _check_sets(block, plan, members)
         for member in members:
-            for job in _jobs(plan, block, member, code_version):
+            for job in _jobs(plan, block, member, versions):
                 jobs.setdefault((job.key, json.dumps(job.labels, sort_keys=True)), job)
     if not jobs:
         raise ConfigError("the study has no runs: its path sets name paths that no drive has")
@@ -129,7 +131,7 @@ def path_sets(words: Iterable[str], names: tuple[str, ...]) -> list[tuple[str, .
     return list(found)
 
 
-def _jobs(plan: Plan, block: Compare, member: DriveRun, version: str) -> Iterator[Job]:
+def _jobs(plan: Plan, block: Compare, member: DriveRun, versions: dict[str, str]) -> Iterator[Job]:
     """Yield the jobs of one block on one drive."""
     settings = _merged(plan.settings, block)
     names = tuple(name for name in plan.paths if name in member.drive.paths)
@@ -162,7 +164,7 @@ def _jobs(plan: Plan, block: Compare, member: DriveRun, version: str) -> Iterato
                 sample_interval_ms=settings["sample_interval_ms"],
             )
             labels = _labels(member, paths, knobs, first)
-            key = run_key(run, version, knobs.engine)
+            key = run_key(run, versions[knobs.engine], knobs.engine)
             yield Job(key, labels, run, packets, knobs.engine)
 
 

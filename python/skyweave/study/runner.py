@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import threading
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from functools import partial
 from typing import Any
 
 from skyweave.engine import Engine
@@ -32,10 +34,11 @@ def run_all(
     a second Ctrl-C gives them up. Raises the first error, or :class:`Interrupted`.
     """
     pool = ThreadPoolExecutor(max_workers=threads, thread_name_prefix="run")
+    failed = threading.Event()
     futures: set[Future[float]] = set()
     try:
         for job in jobs:
-            futures.add(pool.submit(_one, job, engine, keep, facts))
+            futures.add(pool.submit(_unless, failed, partial(_one, job, engine, keep, facts)))
         _watch(futures, done)
     except KeyboardInterrupt as error:
         _stop(pool)
@@ -46,6 +49,17 @@ def run_all(
         pool.shutdown(wait=True, cancel_futures=True)
         raise
     pool.shutdown(wait=True)
+
+
+def _unless(failed: threading.Event, work: Callable[[], float]) -> float:
+    """Do the work of a run, unless one before has failed: a thread is quicker than its pool."""
+    if failed.is_set():
+        return 0.0
+    try:
+        return work()
+    except BaseException:
+        failed.set()
+        raise
 
 
 def _watch(futures: set[Future[float]], done: Done) -> None:

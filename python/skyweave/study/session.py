@@ -18,9 +18,11 @@ from skyweave.study.cluster import run_on_cluster
 from skyweave.study.drives import Makers, default_makers, gather
 from skyweave.study.engines import (
     EngineName,
+    SourceName,
     check_live,
     default_engine,
     live_engine,
+    live_version,
     live_words,
     with_engine,
 )
@@ -33,10 +35,11 @@ from skyweave.study.store import Store, freeze
 
 @dataclass(frozen=True)
 class Options:
-    """How a study is run; none of it changes a result except ``seeds`` and ``engine_name``.
+    """How a study is run; ``seeds``, ``engine_name`` and ``source`` change results, others do not.
 
     ``engine_name`` replaces what the file says; ``jobs`` simulations run at a time (all cores),
-    ``live_jobs`` live runs. ``engine`` and ``live`` are the engines themselves, for tests.
+    ``live_jobs`` live runs; ``source`` sends and receives in those. ``engine`` and ``live`` are
+    the engines themselves, for tests.
     """
 
     out: Path
@@ -44,6 +47,7 @@ class Options:
     jobs: int | None = None
     live_jobs: int = 1
     engine_name: EngineName | None = None
+    source: SourceName = "own"
     seeds: int | None = None
     restart: bool = False
     cluster: str | None = None
@@ -97,8 +101,8 @@ def prepare(study: Path, options: Options) -> Prepared:
         plan, published, said = with_engine(plan, published, options.engine_name)
     drives, notes = gather(plan, options.data, options.makers or default_makers())
     version = options.code_version or code_version()
-    jobs, gaps = expand(plan, drives, version)
-    check_live(study, jobs, options.cluster)
+    jobs, gaps = expand(plan, drives, version, live_version(options.source))
+    check_live(study, jobs, options.cluster, options.source)
     check_selections(plan, published, [job.labels for job in jobs])
     frozen = freeze(
         plan.model_dump(mode="json"),
@@ -144,7 +148,7 @@ def _run_missing(prepared: Prepared, store: Store, options: Options) -> None:
         console.print(live_words(len(live), seconds, options.live_jobs), highlight=False)
     _simulate([job for job in todo if job.engine == "sim"], store, facts, options)
     if live:
-        engine = options.live or live_engine()
+        engine = options.live or live_engine(options.source)
         with live_progress(console, [job.work for job in live], options.live_jobs) as done:
             run_all(live, engine, store.keep, done, options.live_jobs, facts)
 

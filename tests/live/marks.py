@@ -1,0 +1,19 @@
+"""The processes that a test has started, told by a mark in their environment."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+MARK = "SKYWEAVE_TEST_MARK"
+
+
+def marked(mark: bytes) -> dict[int, str]:
+    """The processes with this mark, and the network namespace that each is in."""
+    found = {}
+    for entry in Path("/proc").iterdir():
+        try:
+            if entry.name.isdigit() and mark in (entry / "environ").read_bytes():
+                found[int(entry.name)] = str((entry / "ns/net").readlink())
+        except OSError:
+            continue  # it has ended
+    return found
