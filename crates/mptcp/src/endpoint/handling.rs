@@ -127,6 +127,8 @@ impl Endpoint {
             self.update_window(path);
             let rtts = self.subflows.iter().flatten().map(|subflow| subflow.rx.rtt());
             self.receive.autotune(now, rtts.max().unwrap_or_default());
+        } else {
+            subflow.rx.set_echo(segment.sent_at); // so that the data that answer are samples to the peer
         }
         self.apply(now, path, &effects);
         if !self.fully_established && (segment.payload.is_some() || segment.data_ack > 0) {

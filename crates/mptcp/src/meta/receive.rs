@@ -19,8 +19,8 @@ pub(crate) struct ReceiveBuffer {
     autotune: Option<Autotune>,
 }
 
-/// Dynamic right-sizing (`mptcp_rcv_space_adjust`, `mptcp_rcvbuf_grow`, Linux 6.18): room for twice
-/// what was read in the best round trip, behind whatever waits for a hole.
+/// Dynamic right-sizing (`tcp_rcvbuf_grow`, Linux 6.18): room for twice what was read in the best
+/// round trip, more while that grows, behind whatever waits for a hole.
 #[derive(Debug)]
 struct Autotune {
     most_bytes: u64,
@@ -28,6 +28,8 @@ struct Autotune {
     next_at_start: u64,
     /// Most that was read in a round trip.
     space_bytes: u64,
+    /// What the sender may have in flight for that.
+    window_bytes: u64,
 }
 
 impl ReceiveBuffer {
@@ -39,6 +41,7 @@ impl ReceiveBuffer {
             round_start: Instant::ZERO,
             next_at_start: 0,
             space_bytes: 10 * mss_bytes, // TCP_INIT_CWND
+            window_bytes: 20 * mss_bytes,
         });
         let limit_bytes = match &autotune {
             Some(tuned) => tuned.most_bytes.min(FIRST_WINDOW_BYTES),
@@ -111,6 +114,9 @@ impl ReceiveBuffer {
         let copied_bytes = self.next - state.next_at_start;
         (state.round_start, state.next_at_start) = (now, self.next);
         if copied_bytes > state.space_bytes {
+            let twice = 2 * copied_bytes;
+            let growth = twice * (copied_bytes - state.space_bytes) / state.space_bytes;
+            state.window_bytes = twice + 2 * growth;
             state.space_bytes = copied_bytes;
             self.make_room();
         }
@@ -119,7 +125,7 @@ impl ReceiveBuffer {
     fn make_room(&mut self) {
         let Some(state) = &self.autotune else { return };
         let waiting_to = self.ranges.last().map_or(self.next, |range| range.end);
-        let wanted = 2 * state.space_bytes + (waiting_to - self.next);
+        let wanted = state.window_bytes + (waiting_to - self.next);
         self.limit_bytes = self.limit_bytes.max(wanted.min(state.most_bytes));
     }
 
