@@ -332,7 +332,11 @@ impl SubflowSender {
             self.memory_bytes =
                 self.memory_bytes.max(self.wanted_memory_bytes(self.cwnd_packets()));
         }
-        if self.queue.is_empty() && idle_window && self.board.lost_packets() == 0 {
+        // Upstream writes to subflows past tcp_sendmsg, where Linux looks (tcp_rate_check_app_limited):
+        // its samples never count as limited, so BBR leaves Startup on a path that is seldom used.
+        let looked_at = self.mode != Mode::Upstream;
+        let drained = self.queue.is_empty() && self.board.lost_packets() == 0;
+        if looked_at && drained && idle_window {
             let in_flight_bytes = self.board.in_flight_bytes();
             self.board.sampler().set_app_limited(in_flight_bytes);
         } else if !idle_window {
