@@ -245,3 +245,55 @@ impl Controller for LinuxCubic {
 fn jiffies(at: Instant) -> u64 {
     at.as_nanos() / JIFFY.as_nanos() as u64
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bic(last_max: u64) -> Bic {
+        Bic { last_max, delay_min: Some(Duration::from_millis(60)), ..Bic::default() }
+    }
+
+    /// `algorithms.md` §4.2: W_max 200, window 140: K is 5.313 s, in 1/1024 s; the curve is flat there.
+    #[test]
+    fn the_curve_of_the_published_vector() {
+        let mut bic = bic(200);
+        bic.update(Instant::from_millis(4000), 140, 1);
+        assert_eq!((bic.k, bic.origin), (5439, 200)); // 5.312 s: C is 410/1024
+        assert_eq!((bic.at(0), bic.at(bic.k)), (140, 200));
+        assert_eq!(bic.at(2 * bic.k), 260);
+    }
+
+    /// Without a maximum the window grows by 5 % a round trip at least, and by a half at most.
+    #[test]
+    fn growth_keeps_within_its_bounds() {
+        let mut first = bic(0);
+        first.update(Instant::from_millis(4000), 100, 1);
+        assert_eq!(first.count, FIRST_COUNT);
+        let mut far_behind = bic(10_000);
+        far_behind.update(Instant::from_millis(4000), 10, 1);
+        far_behind.update(Instant::from_millis(60_000), 10, 1);
+        assert_eq!(far_behind.count, LEAST_COUNT);
+    }
+
+    /// Every 15/8 of a window acknowledged, the Reno beside it has grown by one packet.
+    #[test]
+    fn reno_beside_it_decides_where_the_cubic_is_flat() {
+        let mut bic = bic(100);
+        bic.update(Instant::from_millis(4000), 100, 1); // at its maximum: flat
+        bic.update(Instant::from_millis(4040), 100, 375);
+        assert_eq!(bic.reno, 102); // 376 packets are two times 187
+        assert_eq!(bic.count, 50);
+    }
+
+    #[test]
+    fn a_loss_leaves_717_of_1024_and_a_smaller_one_gives_ground() {
+        let mut cubic = LinuxCubic::new(Config::new(1448, 1));
+        cubic.window.start_with(100.0);
+        assert_eq!((cubic.reduced(), cubic.bic.last_max), (70.0, 100));
+        cubic.window.start_with(80.0);
+        assert_eq!((cubic.reduced(), cubic.bic.last_max), (56.0, 68)); // 80 * 1741 / 2048
+        cubic.on_timeout(Instant::ZERO, 0, false);
+        assert_eq!(cubic.bic.last_max, 0);
+    }
+}
