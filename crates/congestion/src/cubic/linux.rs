@@ -260,8 +260,8 @@ mod tests {
         let mut bic = bic(200);
         bic.update(Instant::from_millis(4000), 140, 1);
         assert_eq!((bic.k, bic.origin), (5439, 200)); // 5.312 s: C is 410/1024
-        assert_eq!((bic.at(0), bic.at(bic.k)), (140, 200));
-        assert_eq!(bic.at(2 * bic.k), 260);
+        assert_eq!((bic.at(0), bic.at(bic.k)), (141, 200)); // whole packets, rounded down
+        assert_eq!(bic.at(2 * bic.k), 259);
     }
 
     /// Without a maximum the window grows by 5 % a round trip at least, and by a half at most.
