@@ -158,7 +158,7 @@ impl Bic {
 
     /// Never slower than a Reno that began with this epoch.
     fn befriend_reno(&mut self, packets: u64) {
-        let each = (packets * BETA_SCALE >> 3).max(1);
+        let each = ((packets * BETA_SCALE) >> 3).max(1);
         if self.acked > each {
             let steps = (self.acked - 1) / each;
             self.acked -= steps * each;
