@@ -37,7 +37,7 @@ def test_fifty_worlds_leave_no_namespace_device_process_or_descriptor(mark: byte
     for _ in range(50):
         with World(PATHS) as world:
             world.start(100)
-            assert len(set(marked(mark).values())) >= 2  # the namespaces of both sides
+            assert len(marked(mark)) >= 4  # unshare, the first process, an agent on each side
             world.finish()
         assert not marked(mark)
     assert (descriptors(), held()) == (before, held_before)

@@ -13,6 +13,7 @@ import shutil
 import statistics
 import subprocess
 import tempfile
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -71,6 +72,7 @@ def _measure_one(way: tuple[Sequence[str], str], rtt_ms: float) -> dict[str, flo
     argv, base = way
     server = _host("iperf3", "-s", "-p", _PORT)
     try:
+        _wait_for(int(_PORT), server)
         client = f"exec iperf3 -c ${base} -p {_PORT} -C cubic -t {_TCP_S} -J"
         said = json.loads(_output([*argv, "sh", "-c", client]))
     except ValueError as error:
@@ -80,7 +82,7 @@ def _measure_one(way: tuple[Sequence[str], str], rtt_ms: float) -> dict[str, flo
         server.wait()
     pings = _output([*argv, "sh", "-c", f"exec ping -i 0.02 -c {_PINGS} ${base}"])
     times_ms = [float(time) for time in re.findall(r"time=([\d.]+) ms", pings)]
-    if "end" not in said or len(times_ms) < 2:
+    if "sum_received" not in said.get("end", {}) or len(times_ms) < 2:
         raise LiveError(f"{argv[0]}: {said.get('error', 'ping got no answer')}")
     centiles = statistics.quantiles(times_ms, n=100)
     return {
@@ -97,6 +99,18 @@ def _host(*argv: str) -> subprocess.Popen[bytes]:
         return subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     except FileNotFoundError:
         raise LiveError(f"{argv[0]} is missing; install it to measure other emulators") from None
+
+
+def _wait_for(port: int, server: subprocess.Popen[bytes]) -> None:
+    """Wait until somebody listens on a port of this host."""
+    ending = time.monotonic() + _LIMIT_S
+    while time.monotonic() < ending and server.poll() is None:
+        for table in (Path("/proc/net/tcp"), Path("/proc/net/tcp6")):
+            lines = table.read_text().splitlines() if table.exists() else []
+            if any(f":{port:04X} " in line and " 0A " in line for line in lines):
+                return
+        time.sleep(0.01)
+    raise LiveError(f"iperf3 does not listen on port {port}; is another one running?")
 
 
 def _output(argv: Sequence[str]) -> str:
