@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from made_paths import path
 from marks import marked
 
 from skyweave.live import world as worlds
+from skyweave.live.control import clear_away
 from skyweave.live.errors import LiveError
 from skyweave.live.world import World
 
@@ -68,6 +70,14 @@ def test_a_killed_shell_leaves_nothing(mark: bytes, tmp_path: Path) -> None:
     process.wait()
     while marked(mark):
         pass
+    left = [folder for folder in folders() if f"-{process.pid}-" in folder.name]
+    assert len(left) == 1  # its socket; the next shell removes it
+    clear_away()
+    assert not left[0].exists()
+
+
+def folders() -> list[Path]:
+    return list(Path(tempfile.gettempdir()).glob("skyweave-shell-*"))
 
 
 def test_the_hosts_own_addresses_cannot_clash() -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import socket
 import tempfile
 import threading
@@ -22,12 +23,24 @@ from skyweave.live.world import World
 VARIABLE = "SKYWEAVE_CONTROL"
 
 
+_PREFIX = "skyweave-shell-"
+
+
+def clear_away() -> None:
+    """Remove the folders of shells that were killed: all that they can leave behind."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+        owner = folder.name.removeprefix(_PREFIX).partition("-")[0]
+        if owner.isdigit() and not Path("/proc", owner).exists():
+            shutil.rmtree(folder, ignore_errors=True)
+
+
 class Control:
     """The socket of a shell; a context manager that sets :data:`VARIABLE`."""
 
     def __init__(self, world: World) -> None:
         self._world = world
-        self._folder = tempfile.TemporaryDirectory(prefix="skyweave-")
+        clear_away()
+        self._folder = tempfile.TemporaryDirectory(prefix=f"{_PREFIX}{os.getpid()}-")
         self._socket = socket.socket(socket.AF_UNIX)
 
     def __enter__(self) -> Self:
