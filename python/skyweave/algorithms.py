@@ -87,6 +87,11 @@ def check(kind: Kind, choice: Choice) -> None:
         raise ConfigError(str(error)) from None
 
 
+def name_of(choice: Choice) -> str:
+    """Return the name of an algorithm, without its parameters."""
+    return str(choice["name"]) if isinstance(choice, dict) else choice
+
+
 def label(choice: Choice) -> str:
     """A choice in one line, the same for the same choice.
 

@@ -20,6 +20,9 @@ use all cores.
                            "dropped_queue": 0, "dropped_aqm": 0, "dropped_loss": 0,
                            "dropped_outage": 0}}}
 
+Live runs also have ``reinjections`` (of the whole connection), ``fallback`` (it became plain TCP)
+and ``error`` (why a transfer did not open or broke off; null if neither).
+
 ``goodput_mbps`` is what the receiving application got, from the opening of the connection to its
 end; ``unique_bytes`` came first on that path.
 """

@@ -23,7 +23,7 @@ def subflow(place: int, port: int = 1000, **changed: Any) -> dict[str, Any]:
         "local": ["10.90.0.1", 5201], "remote": [f"10.90.{place + 1}.1", port],
         "cwnd_packets": 10, "srtt_ms": 20.0, "min_rtt_ms": 19.0, "in_flight_packets": 3,
         "pacing_mbps": 5.0, "acked_bytes": 0, "received_bytes": 0, "sent_bytes": 0,
-        "sent_packets": 0, "retransmitted_packets": 0, "timeouts": 0, "snd_wnd_bytes": 60_000,
+        "sent_packets": 0, "retransmitted_packets": 0, "timeouts": 0,
     }  # fmt: skip
     return usual | changed
 

@@ -102,6 +102,14 @@ def test_iperf3_speaks_multipath_tcp_up() -> None:
 
 
 @needs_iperf3
+def test_a_transfer_that_never_opens_says_why() -> None:
+    away = path("a", 20.0, 5.0, present=[{"start_s": 1000.0}])
+    record = run_live(run(away, stop_s=1.0, transport="tcp", **bulk(duration_s=1.0)))
+    only = record.totals["connections"][0]
+    assert only["delivered_bytes"] == 0
+    assert only["error"].startswith("no connection: ")
+
+
 def test_iperf3_that_never_connects_delivers_nothing() -> None:
     away = path("a", 20.0, 5.0, present=[{"start_s": 1000.0}])
     record = run_live(run(away, stop_s=1.0, transport="tcp", **bulk(duration_s=1.0)), "iperf3")

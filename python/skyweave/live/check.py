@@ -6,6 +6,7 @@ import functools
 from pathlib import Path
 
 from skyweave import config
+from skyweave.algorithms import name_of
 from skyweave.live import addresses
 from skyweave.live.world import obstacle
 
@@ -49,16 +50,16 @@ def _transport(connection: config.Connection) -> str | None:
             f"Linux speaks Multipath TCP in mode 'upstream', not '{connection.mode}'; "
             f'set mode = "upstream"'
         )
-    if _name(connection.scheduler) != "upstream" or isinstance(connection.scheduler, dict):
+    if name_of(connection.scheduler) != "upstream" or isinstance(connection.scheduler, dict):
         return (
-            f"Linux has one packet scheduler, 'upstream', not '{_name(connection.scheduler)}'; "
+            f"Linux has one packet scheduler, 'upstream', not '{name_of(connection.scheduler)}'; "
             f'set scheduler = "upstream"'
         )
     return None
 
 
 def _congestion(choice: config.Algorithm) -> str | None:
-    name = _name(choice)
+    name = name_of(choice)
     if name not in CONGESTION:
         known = ", ".join(CONGESTION)
         return f"Linux has no congestion control '{name}' (it has {known}); take one"
@@ -86,7 +87,3 @@ def _shared(run: config.Run) -> str | None:
             "give all connections one set"
         )
     return None
-
-
-def _name(choice: config.Algorithm) -> str:
-    return str(choice["name"]) if isinstance(choice, dict) else choice

@@ -6,11 +6,12 @@ import platform
 from typing import Any
 
 from skyweave import _skyweave, config
+from skyweave.algorithms import name_of
 from skyweave.errors import ConfigError
 from skyweave.live import addresses, iperf
 from skyweave.live.buffers import Buffers
 from skyweave.live.check import CONGESTION, refusal
-from skyweave.live.gather import Seen, gather
+from skyweave.live.gather import Seen, end_of, gather
 from skyweave.live.world import World
 from skyweave.record import Record
 
@@ -90,13 +91,11 @@ def _flows(run: config.Run, epoch_ns: int) -> list[tuple[dict[str, Any], dict[st
     flows = []
     for number, connection in enumerate(run.connections):
         first = connection.paths[0] if connection.paths else run.paths[0].name
-        choice = connection.congestion
-        name = str(choice["name"]) if isinstance(choice, dict) else choice
         end_s = end_of(connection, run)
         common = {
             "place": number,
             "transport": connection.transport,
-            "congestion": CONGESTION[name],
+            "congestion": CONGESTION[name_of(connection.congestion)],
             "server": (addresses.SERVER, FIRST_PORT + number),
             "source": addresses.client_address(places[first]),
             "size_bytes": connection.workload.bytes,
@@ -106,14 +105,6 @@ def _flows(run: config.Run, epoch_ns: int) -> list[tuple[dict[str, Any], dict[st
         down = connection.workload.direction == "down"
         flows.append(({**common, "sends": not down}, {**common, "sends": down}))
     return flows
-
-
-def end_of(connection: config.Connection, run: config.Run) -> float:
-    """Return when a connection ends at the latest, in s."""
-    duration_s = connection.workload.duration_s
-    if duration_s is None:
-        return run.stop_after_s
-    return min(connection.start_s + duration_s, run.stop_after_s)
 
 
 def _provenance(

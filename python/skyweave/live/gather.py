@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from skyweave import config
+from skyweave.algorithms import name_of
 from skyweave.drive import Values
 from skyweave.live.addresses import place_of
 from skyweave.record import EVENT_SCHEMA, SAMPLE_SCHEMA
@@ -84,8 +85,7 @@ class View:
         done_ns = self._receiver["completed_ns"]
         if done_ns is not None:
             return float(done_ns - self._epoch_ns) / 1e9
-        duration_s = self._connection.workload.duration_s or self._run.stop_after_s
-        return min(self._connection.start_s + duration_s, self._run.stop_after_s)
+        return end_of(self._connection, self._run)
 
     def _delivered(self, times_s: Values) -> Values:
         """Return what the application had received at certain times, in bytes."""
@@ -213,7 +213,7 @@ class View:
         return {
             "transport": connection.transport,
             "scheduler": "upstream",
-            "congestion": _name(connection.congestion),
+            "congestion": name_of(connection.congestion),
             "direction": connection.workload.direction,
             "start_s": connection.start_s,
             "completion_s": seconds if complete else None,
@@ -227,6 +227,7 @@ class View:
             "waits": None,
             "reinjections": last.get("reinjections"),
             "fallback": bool(last.get("fallback", False)),
+            "error": self._sender.get("error") or self._receiver.get("error"),
             "paths": {
                 name: self.path_totals(name, sent.get(name), received.get(name))
                 for name in self._names
@@ -258,8 +259,12 @@ class View:
         }
 
 
-def _name(choice: config.Algorithm) -> str:
-    return str(choice["name"]) if isinstance(choice, dict) else choice
+def end_of(connection: config.Connection, run: config.Run) -> float:
+    """Return when a connection ends at the latest, in s."""
+    duration_s = connection.workload.duration_s
+    if duration_s is None:
+        return run.stop_after_s
+    return min(connection.start_s + duration_s, run.stop_after_s)
 
 
 def _place(subflow: Seen, on_server: bool) -> int:

@@ -12,6 +12,7 @@ import shutil
 from typing import Any, Literal
 
 from skyweave import config
+from skyweave.algorithms import name_of
 from skyweave.live import addresses
 from skyweave.live.check import CONGESTION
 from skyweave.live.errors import LiveError
@@ -72,7 +73,7 @@ def arguments(run: config.Run, end_s: float) -> tuple[list[str], list[str]]:
     places = {path.name: place for place, path in enumerate(run.paths)}
     first = connection.paths[0] if connection.paths else run.paths[0].name
     choice = connection.congestion
-    name = str(choice["name"]) if isinstance(choice, dict) else choice
+    name = name_of(choice)
     around = ["mptcpize", "run"] if connection.transport == "mptcp" else []
     common = ["iperf3", "-J", "-p", str(PORT), "-i", f"{run.sample_interval_ms / 1e3:g}"]
     client = [*around, *common, "-c", addresses.SERVER, "-C", CONGESTION[name]]

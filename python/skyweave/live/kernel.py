@@ -39,7 +39,6 @@ class SubflowInfo:
     sent_packets: int
     retransmitted_packets: int
     timeouts: int
-    snd_wnd_bytes: int
 
 
 @dataclass(frozen=True)
@@ -107,7 +106,6 @@ def _subflow(raw: bytes, local: tuple[str, int], remote: tuple[str, int]) -> Sub
     pacing, _, acked, received = struct.unpack_from("=4Q", raw, 104)
     _, _, _, min_rtt_us, _, data_segs_out = struct.unpack_from("=6I", raw, 136)
     sent, _ = struct.unpack_from("=2Q", raw, 200)
-    snd_wnd = struct.unpack_from("=I", raw, 228)[0]
     return SubflowInfo(
         local=local,
         remote=remote,
@@ -122,7 +120,6 @@ def _subflow(raw: bytes, local: tuple[str, int], remote: tuple[str, int]) -> Sub
         sent_packets=data_segs_out,
         retransmitted_packets=total_retrans,
         timeouts=struct.unpack_from("=H", raw, 240)[0],
-        snd_wnd_bytes=snd_wnd,
     )
 
 

@@ -122,11 +122,12 @@ def _open(live: _Live) -> bool:
         try:
             sock.bind((flow.source, 0))
             sock.connect(flow.server)
-        except OSError:  # the path is down: a device tries again
+        except OSError as error:  # the path is down: a device tries again
             sock.close()
+            live.error = f"no connection: {error.strerror or error}"
             time.sleep(_RETRY_S)
             continue
-        live.sock, live.opened_ns = sock, flow.start_ns
+        live.sock, live.opened_ns, live.error = sock, flow.start_ns, None
         return True
     return False
 
