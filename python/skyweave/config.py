@@ -6,9 +6,9 @@ Rust as JSON; the same names stand in ``crates/link`` and ``crates/sim``.
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Millis = Annotated[float, Field(ge=0, allow_inf_nan=False)]
@@ -155,6 +155,22 @@ class UpWindow(Model):
     end_s: Seconds | None = None
 
 
+class ForecastWindow(Model):
+    """An outage as it is foreseen, true or not: [start, end)."""
+
+    start_s: Seconds
+    end_s: Seconds
+
+    @model_validator(mode="after")
+    def _rising(self) -> Self:
+        if self.end_s <= self.start_s:
+            raise ValueError(
+                f"a foreseen outage from {self.start_s:g} s to {self.end_s:g} s: end_s must be "
+                "after start_s"
+            )
+        return self
+
+
 class Path(Model):
     """A path between client and server: a link each way."""
 
@@ -163,8 +179,8 @@ class Path(Model):
     up: Link
     backup: bool = False
     present: tuple[UpWindow, ...] = (UpWindow(start_s=0.0),)
-    forecast: Literal["none", "outages"] = "none"
-    forecast_error_ms: Annotated[float, Field(allow_inf_nan=False)] = 0.0
+    forecast: Literal["none", "outages"] | tuple[ForecastWindow, ...] = "none"
+    """What the sending end is told ahead: nothing, the outages of the links, or these windows."""
 
 
 class Bulk(Model):
@@ -181,6 +197,8 @@ class Connection(Model):
     paths: tuple[str, ...] = ()
     """Names of the paths in the order in which they are joined; empty: all of them."""
     transport: Literal["tcp", "mptcp"] = "mptcp"
+    subflows_per_path: Annotated[int, Field(ge=1, le=16)] = 1
+    """Subflows over each path, which share its links; Multipath TCP only."""
     mode: Literal["v0.96", "upstream"] = "v0.96"
     scheduler: Algorithm = "minrtt"
     congestion: Algorithm = "cubic"

@@ -15,6 +15,8 @@ use all cores.
                                        "retransmitted_packets": 0, "reinjected_packets": 0,
                                        "redundant_packets": 0,
                                        "timeouts": 0, "spurious_timeouts": 0,
+                                       "outage_retransmitted_packets": 0,
+                                       "outage_reinjected_packets": 0,
                                        "sent_bytes": 1, "unique_bytes": 1, "min_rtt_ms": 1.0}}}],
      "links": {"SL.down": {"in_packets": 1, "delivered_packets": 1, "delivered_bytes": 1,
                            "dropped_queue": 0, "dropped_aqm": 0, "dropped_loss": 0,
@@ -23,7 +25,8 @@ use all cores.
 Live runs also have ``reinjections`` (of the whole connection), ``fallback`` (it became plain TCP)
 and ``error`` (why a transfer did not open or broke off; null if neither).
 
-``goodput_mbps`` is what the receiving application got, from the opening of the connection to its
+``outage_*``: what was sent on this path during an outage, or within a smoothed RTT before one, and
+went again on the same path or on another one (null in live runs). ``goodput_mbps`` is what the receiving application got, from the opening of the connection to its
 end; ``unique_bytes`` came first on that path.
 """
 

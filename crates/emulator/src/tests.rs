@@ -68,8 +68,7 @@ fn path(name: &str, link: LinkConfig) -> PathConfig {
         up: link,
         backup: false,
         present: vec![link::UpWindow { start_s: 0.0, end_s: None }],
-        forecast: link::ForecastKind::None,
-        forecast_error_ms: 0.0,
+        forecast: link::Forecast::default(),
     }
 }
 

@@ -41,7 +41,10 @@ pub use config::{
 pub use counters::{Counters, LinkTotals};
 pub use error::LinkError;
 pub use link::{Dropped, Link, WireSize};
-pub use path::{Direction, ForecastKind, PathConfig, UpWindow, build_paths, link_names};
+pub use path::{
+    Direction, Forecast, ForecastWindow, ForecastWord, PathConfig, UpWindow, build_paths,
+    link_names,
+};
 pub use streams::stream_seed;
 
 #[cfg(test)]

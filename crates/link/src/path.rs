@@ -23,12 +23,9 @@ pub struct PathConfig {
     /// When the interface exists; always by default.
     #[serde(default = "always")]
     pub present: Vec<UpWindow>,
-    /// What the sending end knows ahead; nothing by default.
+    /// What the sending end is told ahead; nothing by default.
     #[serde(default)]
-    pub forecast: ForecastKind,
-    /// The forecast names each outage so much later than it comes (earlier if negative).
-    #[serde(default)]
-    pub forecast_error_ms: f64,
+    pub forecast: Forecast,
 }
 
 fn always() -> Vec<UpWindow> {
@@ -47,14 +44,39 @@ pub struct UpWindow {
 }
 
 /// What is known ahead of a path.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Forecast {
+    /// Nothing, or the truth.
+    Word(ForecastWord),
+    /// These windows, true or not.
+    Windows(Vec<ForecastWindow>),
+}
+
+impl Default for Forecast {
+    fn default() -> Self {
+        Self::Word(ForecastWord::None)
+    }
+}
+
+/// A forecast in one word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum ForecastKind {
+pub enum ForecastWord {
     /// Nothing.
-    #[default]
     None,
     /// The outages of its links, in either direction (not the absences of its interface).
     Outages,
+}
+
+/// An outage as it is foreseen: [start, end).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ForecastWindow {
+    /// From here on.
+    pub start_s: f64,
+    /// Until here.
+    pub end_s: f64,
 }
 
 /// Which way data go.

@@ -44,6 +44,17 @@ struct PathState {
     past: stats::PastSubflows,
 }
 
+impl PathState {
+    /// Drops foreseen outages that are over; true while a forecast is or was just there.
+    fn forgets_outages(&mut self, now: Instant) -> bool {
+        let had_some = !self.forecast.is_empty();
+        while self.forecast.front().is_some_and(|outage| outage.end <= now) {
+            self.forecast.pop_front();
+        }
+        had_some
+    }
+}
+
 /// A TCP or Multipath TCP endpoint.
 ///
 /// Contract (sans-IO): after each call that takes `now`, call [`Endpoint::poll_transmit`] until it
@@ -151,6 +162,7 @@ impl Endpoint {
     }
 
     fn fill(&mut self, now: Instant) {
+        self.rest_paths(now);
         for index in 0..self.subflows.len() {
             self.send_handshake(now, index);
             self.send_queued(now, index);
@@ -187,7 +199,8 @@ impl Endpoint {
         let kind = match subflow.handshake.state() {
             State::SynSent => Kind::Syn,
             State::SynReceived => Kind::SynAck,
-            State::PreEstablished | State::Established => Kind::Data,
+            State::PreEstablished => Kind::JoinAck,
+            State::Established => Kind::Data,
         };
         subflow.handshake.on_sent(now);
         self.push_segment(now, index, kind, None);
@@ -261,6 +274,7 @@ impl Endpoint {
     /// Fires every timer that is due.
     pub fn on_timeout(&mut self, now: Instant) {
         self.dirty = true;
+        self.rest_paths(now);
         for index in 0..self.subflows.len() {
             let Some(subflow) = &mut self.subflows[index] else { continue };
             subflow.handshake.on_timer(now);

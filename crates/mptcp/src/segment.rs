@@ -7,6 +7,8 @@ pub enum Kind {
     Syn,
     /// Answers it.
     SynAck,
+    /// The third ACK of a join (MP_JOIN with its HMAC), repeated until it is acknowledged.
+    JoinAck,
     /// Data, an acknowledgement, or both.
     Data,
 }

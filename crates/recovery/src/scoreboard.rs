@@ -31,6 +31,13 @@ pub struct SentPacket<D> {
     snapshot: SendSnapshot,
 }
 
+impl<D> SentPacket<D> {
+    /// Marked lost, and not sent again since.
+    pub fn is_lost(&self) -> bool {
+        self.state == State::Lost
+    }
+}
+
 /// What one acknowledgement changed.
 #[derive(Clone, Debug, Default)]
 pub struct AckOutcome {

@@ -128,6 +128,15 @@ pub trait Scheduler: Send + std::fmt::Debug {
         false
     }
 
+    /// Until when nothing at all may leave on `path`, retransmissions and probes included; `None`: it is
+    /// not at rest. Asked only of paths with a [`forecast`]; what such a path has lost or not sent yet
+    /// goes again on the others, and its timers stand still.
+    ///
+    /// [`forecast`]: PathView::forecast
+    fn rests_until(&self, _now: Instant, _path: &PathView) -> Option<Instant> {
+        None
+    }
+
     /// Whether the connection may use opportunistic retransmission and penalisation with this
     /// scheduler (mode `v0.96`, `algorithms.md` §2.6 and §2.7).
     fn wants_receive_buffer_optimisation(&self) -> bool {

@@ -2,7 +2,7 @@
 
 use crate::SimError;
 use congestion::Choice as Congestion;
-use link::{Direction, ForecastKind, PathConfig};
+use link::{Direction, Forecast, ForecastWord, PathConfig};
 use mptcp::Mode;
 use scheduler::{Choice as Scheduling, Outage};
 use serde::{Deserialize, Serialize};
@@ -39,19 +39,32 @@ fn tenth_of_a_second() -> u64 {
     100
 }
 
-/// The outages of both links of a path as one list of windows apart from each other, moved by the
-/// error of the forecast; empty when nothing is known ahead.
+/// The outages of both links of a path as one list of windows apart from each other.
+pub(crate) fn true_outages(path: &PathConfig) -> Result<Vec<Outage>, SimError> {
+    let both = path.down.outages.iter().chain(&path.up.outages);
+    apart("outages", both.map(|outage| (outage.start_s, outage.end_s)).collect())
+}
+
+/// What the sending end is told of a path; empty when nothing is known ahead.
 pub(crate) fn known_outages(path: &PathConfig) -> Result<Vec<Outage>, SimError> {
-    if path.forecast == ForecastKind::None {
-        return Ok(Vec::new());
+    match &path.forecast {
+        Forecast::Word(ForecastWord::None) => Ok(Vec::new()),
+        Forecast::Word(ForecastWord::Outages) => true_outages(path),
+        Forecast::Windows(windows) => {
+            apart("forecast", windows.iter().map(|one| (one.start_s, one.end_s)).collect())
+        }
     }
-    let late_s = path.forecast_error_ms * 1e-3;
-    let moved = |seconds: f64| instant("forecast", (seconds + late_s).max(0.0));
-    let mut all: Vec<_> = path.down.outages.iter().chain(&path.up.outages).collect();
-    all.sort_by(|a, b| a.start_s.total_cmp(&b.start_s));
+}
+
+/// Windows in order of time; those that touch are one.
+fn apart(field: &'static str, mut windows: Vec<(f64, f64)>) -> Result<Vec<Outage>, SimError> {
+    windows.sort_by(|a, b| a.0.total_cmp(&b.0));
     let mut known: Vec<Outage> = Vec::new();
-    for outage in all {
-        let next = Outage { start: moved(outage.start_s)?, end: moved(outage.end_s)? };
+    for (start_s, end_s) in windows {
+        if end_s <= start_s {
+            return Err(SimError::Window { field, start_s, end_s });
+        }
+        let next = Outage { start: instant(field, start_s)?, end: instant(field, end_s)? };
         match known.last_mut() {
             Some(last) if next.start <= last.end => last.end = last.end.max(next.end),
             _ => known.push(next),
@@ -85,6 +98,10 @@ pub struct BulkConfig {
     pub duration_s: Option<f64>,
 }
 
+fn one_subflow() -> usize {
+    1
+}
+
 fn down() -> Direction {
     Direction::Down
 }
@@ -98,6 +115,10 @@ pub struct ConnectionConfig {
     pub paths: Vec<String>,
     /// TCP or Multipath TCP.
     pub transport: Transport,
+    /// Subflows over each path, which share its links (`ndiffports` of v0.96, several endpoints of
+    /// one address upstream).
+    #[serde(default = "one_subflow")]
+    pub subflows_per_path: usize,
     /// Whose Multipath TCP.
     pub mode: Mode,
     /// Packet scheduler, by name or with parameters.
@@ -127,7 +148,7 @@ impl ConnectionConfig {
         }
     }
 
-    /// Indices of its paths among `all`, in joining order.
+    /// The path of each of its subflows, as an index into `all`, in joining order.
     pub(crate) fn path_indices(
         &self,
         at: usize,
@@ -148,8 +169,10 @@ impl ConnectionConfig {
         }
         if self.transport == Transport::Tcp {
             indices.truncate(1);
+            return Ok(indices);
         }
-        Ok(indices)
+        // One subflow over each path before the second one over any.
+        Ok(indices.repeat(self.subflows_per_path.max(1)))
     }
 }
 

@@ -1,9 +1,10 @@
 //! One connection of a run: both endpoints, its application, and what the record says of it.
 
 use crate::config::{ConnectionConfig, Transport};
+use crate::exposure::Exposure;
 use crate::outcome::{ConnectionTotals, EventRow, PathTotals, SampleRow};
 use link::Direction;
-use mptcp::{Endpoint, EndpointConfig, Role};
+use mptcp::{Endpoint, EndpointConfig, Role, Segment};
 use scheduler::Scheduler;
 use std::collections::BTreeMap;
 use units::{Instant, PathId};
@@ -24,11 +25,12 @@ pub(crate) enum Phase {
 #[derive(Debug)]
 pub(crate) struct Connection {
     pub config: ConnectionConfig,
-    /// Its paths, as places in the run.
+    /// The path of each subflow, as a place in the run.
     pub paths: Vec<usize>,
     pub client: Endpoint,
     pub server: Endpoint,
     pub phase: Phase,
+    exposure: Exposure,
     opened_at: Instant,
     ended_at: Option<Instant>,
     completed_at: Option<Instant>,
@@ -38,10 +40,10 @@ pub(crate) struct Connection {
 impl Connection {
     pub fn new(
         config: &ConnectionConfig,
-        paths: Vec<usize>,
-        backup: Vec<bool>,
+        (paths, backup): (Vec<usize>, Vec<bool>),
         seed: u64,
         scheduler: Box<dyn Scheduler>,
+        exposure: Exposure,
     ) -> Self {
         let mode = config.effective_mode();
         let controller = congestion::Config::new(mode.mss_bytes(), seed);
@@ -66,6 +68,7 @@ impl Connection {
             server: Endpoint::new(endpoint(Role::Server), server_scheduler, count),
             config: config.clone(),
             paths,
+            exposure,
             phase: Phase::Waiting,
             opened_at: Instant::ZERO,
             ended_at: None,
@@ -121,6 +124,16 @@ impl Connection {
             self.phase = Phase::Over;
             self.ended_at = Some(self.completed_at.unwrap_or(now));
         }
+    }
+
+    /// One of its ends puts a segment on a path.
+    pub fn note_sent(&mut self, now: Instant, end: Direction, path: PathId, segment: &Segment) {
+        let Some(payload) = segment.payload.filter(|_| end != self.config.workload.direction)
+        else {
+            return;
+        };
+        let srtt = self.sender().srtt(path);
+        self.exposure.on_sent(now, (path, segment.incarnation), payload, srtt);
     }
 
     /// Notes the moment when the last byte was delivered.
@@ -186,13 +199,14 @@ impl Connection {
         let seconds = (end - self.opened_at).as_secs_f64();
         let delivered_bytes = receiver.delivered_bytes();
         let meta = sender.totals();
-        let paths: BTreeMap<String, PathTotals> = (self.paths.iter().enumerate())
-            .map(|(local, path)| {
-                let id = PathId(local as u8);
-                let totals = PathTotals::new(&sender.path_stats(id), &receiver.path_stats(id));
-                (path_names[*path].clone(), totals)
-            })
-            .collect();
+        let mut paths: BTreeMap<String, PathTotals> = BTreeMap::new();
+        for (local, path) in self.paths.iter().enumerate() {
+            let id = PathId(local as u8);
+            let stats = (sender.path_stats(id), receiver.path_stats(id));
+            let one = PathTotals::new(&stats.0, &stats.1, self.exposure.caused(id));
+            let all = paths.entry(path_names[*path].clone());
+            all.and_modify(|all| *all = all.plus(&one)).or_insert(one);
+        }
         ConnectionTotals {
             transport: match self.config.transport {
                 Transport::Tcp => "tcp",

@@ -30,6 +30,16 @@ pub enum SimError {
         /// The name.
         name: String,
     },
+    /// A foreseen outage that ends before it begins.
+    #[error("{field} of a path from {start_s} s to {end_s} s: end_s must be after start_s")]
+    Window {
+        /// Where it stands.
+        field: &'static str,
+        /// Its beginning.
+        start_s: f64,
+        /// Its end.
+        end_s: f64,
+    },
     /// A transfer without an end.
     #[error("connection {0} has neither bytes nor duration_s: give one of them")]
     Endless(usize),

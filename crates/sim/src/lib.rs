@@ -6,6 +6,7 @@
 mod config;
 mod connection;
 mod error;
+mod exposure;
 mod outcome;
 mod run;
 mod script;

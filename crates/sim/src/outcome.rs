@@ -1,5 +1,6 @@
 //! What a run leaves behind; the columns are those of `python/skyweave/record.py`.
 
+use crate::exposure::Caused;
 use link::LinkTotals;
 use mptcp::PathStats;
 use serde::Serialize;
@@ -116,11 +117,13 @@ pub struct PathTotals {
     pub spurious_timeouts: u64,
     pub unique_bytes: u64,
     pub min_rtt_ms: f64,
+    pub outage_retransmitted_packets: u64,
+    pub outage_reinjected_packets: u64,
 }
 
 impl PathTotals {
-    /// From the sender's and the receiver's view of the path.
-    pub(crate) fn new(sender: &PathStats, receiver: &PathStats) -> Self {
+    /// From the sender's and the receiver's view of a subflow, and what outages caused.
+    pub(crate) fn new(sender: &PathStats, receiver: &PathStats, caused: Caused) -> Self {
         Self {
             sent_packets: sender.sent_packets,
             sent_bytes: sender.sent_bytes,
@@ -132,6 +135,28 @@ impl PathTotals {
             spurious_timeouts: sender.undone,
             unique_bytes: receiver.unique_bytes,
             min_rtt_ms: sender.min_rtt.as_secs_f64() * 1e3,
+            outage_retransmitted_packets: caused.retransmitted_packets,
+            outage_reinjected_packets: caused.reinjected_packets,
+        }
+    }
+
+    /// Together with another subflow over the same path.
+    pub(crate) fn plus(&self, other: &Self) -> Self {
+        Self {
+            sent_packets: self.sent_packets + other.sent_packets,
+            sent_bytes: self.sent_bytes + other.sent_bytes,
+            lost_packets: self.lost_packets + other.lost_packets,
+            retransmitted_packets: self.retransmitted_packets + other.retransmitted_packets,
+            reinjected_packets: self.reinjected_packets + other.reinjected_packets,
+            redundant_packets: self.redundant_packets + other.redundant_packets,
+            timeouts: self.timeouts + other.timeouts,
+            spurious_timeouts: self.spurious_timeouts + other.spurious_timeouts,
+            unique_bytes: self.unique_bytes + other.unique_bytes,
+            min_rtt_ms: self.min_rtt_ms.min(other.min_rtt_ms),
+            outage_retransmitted_packets: self.outage_retransmitted_packets
+                + other.outage_retransmitted_packets,
+            outage_reinjected_packets: self.outage_reinjected_packets
+                + other.outage_reinjected_packets,
         }
     }
 }

@@ -1,8 +1,9 @@
 //! The event loop.
 
 use crate::SimError;
-use crate::config::{RunConfig, instant, known_outages};
+use crate::config::{RunConfig, instant, known_outages, true_outages};
 use crate::connection::{Connection, Phase};
+use crate::exposure::Exposure;
 use crate::outcome::{Outcome, SampleRow, Totals};
 use crate::script::{Action, write};
 use crate::wire::Wire;
@@ -73,7 +74,11 @@ impl World {
             let seed = stream_seed(config.seed, &format!("connection {place}"), "controllers");
             let scheduler =
                 schedulers.remove(&place).unwrap_or_else(|| scheduler::build(&one.scheduler));
-            let mut built = Connection::new(one, paths.clone(), backup, seed, scheduler);
+            check_size("subflows of a connection", paths.len(), MAX_PATHS)?;
+            let outages = paths.iter().map(|path| true_outages(&config.paths[*path]));
+            let exposure = Exposure::new(outages.collect::<Result<_, _>>()?);
+            let mut built =
+                Connection::new(one, (paths.clone(), backup), seed, scheduler, exposure);
             for (local, path) in paths.iter().enumerate() {
                 let known = known_outages(&config.paths[*path])?;
                 built.sender_mut().set_forecast(PathId(local as u8), known);
@@ -207,6 +212,7 @@ impl World {
         let toward = if end == Direction::Down { Direction::Up } else { Direction::Down };
         while let Some((path, segment)) = self.endpoint(place, end).poll_transmit(now) {
             let index = toward.link_index(self.connections[place].paths[path.index()]);
+            self.connections[place].note_sent(now, end, path, &segment);
             let wire = Wire { connection: place as u16, path, segment };
             // A packet that the link refuses is lost; its counters know why.
             let _refused = self.links[index].push(now, wire);

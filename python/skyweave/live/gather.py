@@ -254,6 +254,8 @@ class View:
             "redundant_packets": None,
             "timeouts": sent["timeouts"],
             "spurious_timeouts": None,
+            "outage_retransmitted_packets": None,
+            "outage_reinjected_packets": None,
             "unique_bytes": received["received_bytes"] if received else 0,
             "min_rtt_ms": min(rtts, default=None),
         }

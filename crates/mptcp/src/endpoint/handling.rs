@@ -28,16 +28,19 @@ impl Endpoint {
         let Some(subflow) = current.filter(|s| s.incarnation == segment.incarnation) else {
             return;
         };
-        if segment.kind != Kind::Data {
-            subflow.rx.set_echo(segment.sent_at);
+        match segment.kind {
+            Kind::Syn | Kind::SynAck => subflow.rx.set_echo(segment.sent_at),
+            // The fourth ACK, once more if it was lost (RFC 8684 §3.2).
+            Kind::JoinAck => subflow.rx.acks.request(),
+            Kind::Data => {}
         }
         match segment.kind {
             Kind::Syn => {}
             Kind::SynAck => self.on_syn_ack(now, path),
-            Kind::Data => self.on_confirmed(now, path),
+            Kind::JoinAck | Kind::Data => self.on_confirmed(now, path),
         }
         self.on_window(now, segment);
-        if segment.kind == Kind::Data {
+        if matches!(segment.kind, Kind::JoinAck | Kind::Data) {
             self.on_data(now, path, segment);
         }
     }
@@ -80,9 +83,6 @@ impl Endpoint {
     fn on_confirmed(&mut self, now: Instant, path: PathId) {
         let Some(subflow) = &mut self.subflows[path.index()] else { return };
         let Some(rtt) = subflow.handshake.on_confirmed(now) else { return };
-        if subflow.handshake.is_join() && self.config.role == Role::Server {
-            subflow.rx.acks.request(); // the fourth ACK
-        }
         if let Some(rtt) = rtt {
             self.sample_handshake(path, rtt);
         }

@@ -250,15 +250,37 @@ impl Endpoint {
         self.send_queued(now, path.index());
     }
 
+    /// Lets paths rest that the scheduler wants to rest before a foreseen outage, and sends what they
+    /// hold back on the others.
+    pub(super) fn rest_paths(&mut self, now: Instant) {
+        let mode = self.config.mode;
+        for subflow in self.subflows.iter_mut().flatten().filter(|s| s.is_established()) {
+            let state = &mut self.paths[subflow.path.index()];
+            if !state.forgets_outages(now) {
+                continue;
+            }
+            let view = path_view(mode, subflow, state, false);
+            let until = self.scheduler.rests_until(now, &view).filter(|until| *until > now);
+            if !subflow.tx.rest(now, until) {
+                continue;
+            }
+            for piece in subflow.tx.held_back() {
+                let Some(segment) = self.send.segment_mut(piece.dsn) else { continue };
+                if !segment.reinjected_from.contains(subflow.path) {
+                    segment.reinjected_from = segment.reinjected_from.with(subflow.path);
+                    self.send.reinject(piece.dsn);
+                }
+            }
+        }
+    }
+
     pub(super) fn refresh_views(&mut self, now: Instant, carried_by: PathSet) {
         let mode = self.config.mode;
         let repeats = self.scheduler.repeats();
         self.views.clear();
         for subflow in self.subflows.iter().flatten().filter(|subflow| subflow.is_established()) {
             let state = &mut self.paths[subflow.path.index()];
-            while state.forecast.front().is_some_and(|outage| outage.end <= now) {
-                state.forecast.pop_front();
-            }
+            state.forgets_outages(now);
             let tried = carried_by.contains(subflow.path);
             let mut view = path_view(mode, subflow, state, tried);
             if repeats && let Some(segment) = self.send.first_from(state.walked_to) {

@@ -92,6 +92,11 @@ impl Endpoint {
         }
     }
 
+    /// Smoothed RTT of one path; zero while there is no subflow.
+    pub fn srtt(&self, path: PathId) -> Duration {
+        self.sender(path).map_or(Duration::ZERO, |tx| tx.rtt.srtt())
+    }
+
     /// Totals of the connection's own level.
     pub fn totals(&self) -> Totals {
         self.totals

@@ -43,11 +43,6 @@ impl Handshake {
         self.state
     }
 
-    /// This subflow joined a connection that another one opened.
-    pub fn is_join(&self) -> bool {
-        self.join
-    }
-
     /// A SYN, a SYN/ACK or a third ACK has to leave.
     pub fn has_to_send(&self) -> bool {
         self.state != State::Established && self.sent_at.is_none()

@@ -105,6 +105,8 @@ pub(crate) struct SubflowSender {
     probe: Option<Probe>,
     pacer: Pacer,
     last_sent_at: Option<Instant>,
+    /// Nothing leaves before this moment; zero: not at rest.
+    rest_until: Instant,
     /// The window was the limit since `limited_until` was set (Linux `is_cwnd_limited`).
     limited: bool,
     limited_until: u64,
@@ -136,6 +138,7 @@ impl SubflowSender {
             probe: None,
             pacer: Pacer::default(),
             last_sent_at: None,
+            rest_until: Instant::ZERO,
             limited: false,
             limited_until: 0,
             max_in_flight: 0,
@@ -238,7 +241,25 @@ impl SubflowSender {
         self.board.unacked().map(|packet| packet.data).chain(self.queue.iter().copied())
     }
 
+    /// What was marked lost and what waits in the queue: a path at rest will not send it soon.
+    pub fn held_back(&self) -> impl Iterator<Item = Mapping> + '_ {
+        let lost = self.board.unacked().filter(|packet| packet.is_lost());
+        lost.map(|packet| packet.data).chain(self.queue.iter().copied())
+    }
+
     // ---- sending -----------------------------------------------------------------------------
+
+    /// Lets nothing leave until a moment, and no timer fire but that of reordering; `None` ends it.
+    /// True when something is held back.
+    pub fn rest(&mut self, now: Instant, until: Option<Instant>) -> bool {
+        let was_resting = self.rest_until != Instant::ZERO;
+        self.rest_until = until.unwrap_or(Instant::ZERO);
+        if was_resting && until.is_none() && self.rto_at != Instant::FAR_FUTURE {
+            self.rto_at = now + self.rto(); // silence was ours: it says nothing about the path
+            self.schedule_probe(now);
+        }
+        until.is_some() && (!self.queue.is_empty() || self.board.lost_packets() > 0)
+    }
 
     /// Takes a segment into the subflow's queue.
     pub fn assign(&mut self, mapping: Mapping) {
@@ -249,7 +270,7 @@ impl SubflowSender {
     /// The next packet that window and pacing let leave now: retransmissions first.
     pub fn transmit(&mut self, now: Instant) -> Option<Payload> {
         let lost = self.board.next_lost();
-        if lost.is_none() && self.queue.is_empty() {
+        if now < self.rest_until || lost.is_none() && self.queue.is_empty() {
             return None;
         }
         if self.in_flight_packets() >= self.cwnd_packets() {
@@ -335,7 +356,8 @@ impl SubflowSender {
         // Upstream writes to subflows past tcp_sendmsg, where Linux looks (tcp_rate_check_app_limited):
         // its samples never count as limited, so BBR leaves Startup on a path that is seldom used.
         let looked_at = self.mode != Mode::Upstream;
-        let drained = self.queue.is_empty() && self.board.lost_packets() == 0;
+        let at_rest = self.rest_until != Instant::ZERO;
+        let drained = at_rest || self.queue.is_empty() && self.board.lost_packets() == 0;
         if looked_at && drained && idle_window {
             let in_flight_bytes = self.board.in_flight_bytes();
             self.board.sampler().set_app_limited(in_flight_bytes);

@@ -69,17 +69,26 @@ pub(crate) const INFO: Info = Info {
         Parameter {
             name: "deactivate",
             unit: "",
-            kind: flag(true),
-            meaning: "Put no new data on a path from shortly before its known outage to its end.",
-            source: "arXiv 2503.07973, V-B",
+            kind: option(&["all", "new", "none"]),
+            meaning: "What a path no longer carries from shortly before its known outage to its end: \
+                      anything, new data only, or it goes on.",
+            source: "arXiv 2503.07973, V-B: the link is deactivated",
         },
         Parameter {
             name: "margin_rtts",
-            unit: "smoothed RTTs",
+            unit: "RTTs",
             kind: number(1.0, 0.0, 100.0),
-            meaning: "How long before its outage a path is left; one is too short while slow start \
-                      fills a queue.",
+            meaning: "How long before its outage a path is left.",
             source: "arXiv 2503.07973, V-B: one RTT",
+        },
+        Parameter {
+            name: "margin_rtt",
+            unit: "",
+            kind: option(&["expected", "smoothed"]),
+            meaning: "Which RTT that is: what a packet may meet that is sent now (the larger of \
+                      smoothed and latest, twice that in slow start, and 40 ms for a delayed \
+                      acknowledgement), or the smoothed one, which lags behind a queue that grows.",
+            source: "ours: the paper says one RTT",
         },
     ],
 };
@@ -98,6 +107,13 @@ enum Count {
     Burst,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Deactivate {
+    All,
+    New,
+    None,
+}
+
 /// Estimates when the segments at hand would be through on the fast and on the slow path, waits when
 /// the fast path is earlier, and puts nothing new on a path that is about to be cut off.
 #[derive(Debug)]
@@ -111,9 +127,14 @@ pub struct Alcs {
     delta: Delta,
     count: Count,
     idle_guard: bool,
-    deactivate: bool,
+    deactivate: Deactivate,
     margin_milli: u32,
+    /// The margin counts RTTs that a packet sent now may meet, not smoothed ones.
+    expects: bool,
 }
+
+/// An acknowledgement may be held back so long (Linux `TCP_DELACK_MIN`).
+const DELAYED_ACK: Duration = Duration::from_millis(40);
 
 impl Alcs {
     pub(crate) fn new(values: &Values) -> Self {
@@ -138,8 +159,13 @@ impl Alcs {
                 _ => Count::All,
             },
             idle_guard: values.flag("idle_guard"),
-            deactivate: values.flag("deactivate"),
+            deactivate: match values.option("deactivate") {
+                "all" => Deactivate::All,
+                "new" => Deactivate::New,
+                _ => Deactivate::None,
+            },
             margin_milli: (values.number("margin_rtts") * 1e3).round() as u32,
+            expects: values.option("margin_rtt") == "expected",
         }
     }
 
@@ -152,11 +178,22 @@ impl Alcs {
 
     // ---- step 1: deactivation ----------------------------------------------------------------
 
-    /// The moment from which the path takes no new data: `margin_rtts` smoothed RTTs before its
-    /// outage (item 10); `None` without one.
+    /// How long it may take until the acknowledgement of a packet sent now is back (item 10). Slow
+    /// start doubles what is in flight in a round trip, and so at most the RTT.
+    fn expected_rtt(&self, path: &PathView) -> Duration {
+        if !self.expects {
+            return path.srtt;
+        }
+        let recent = path.srtt.max(path.latest_rtt);
+        let starts = path.cwnd_packets < path.ssthresh_packets;
+        if starts { recent * 2 + DELAYED_ACK } else { recent + DELAYED_ACK }
+    }
+
+    /// The moment from which the path carries nothing (new): `margin_rtts` before its outage
+    /// (item 10); `None` without one.
     fn leaves_at(&self, path: &PathView) -> Option<Instant> {
-        let outage = path.forecast.filter(|_| self.deactivate)?;
-        let margin = path.srtt.saturating_mul(self.margin_milli) / 1000;
+        let outage = path.forecast.filter(|_| self.deactivate != Deactivate::None)?;
+        let margin = self.expected_rtt(path).saturating_mul(self.margin_milli) / 1000;
         Some(outage.start.saturating_sub(margin))
     }
 
@@ -285,6 +322,11 @@ impl Scheduler for Alcs {
 
     fn avoids(&self, now: Instant, path: &PathView) -> bool {
         self.is_deactivated(now, path)
+    }
+
+    fn rests_until(&self, now: Instant, path: &PathView) -> Option<Instant> {
+        let rests = self.deactivate == Deactivate::All && self.is_deactivated(now, path);
+        path.forecast.filter(|_| rests).map(|outage| outage.end)
     }
 
     fn on_acked(&mut self, _now: Instant, path: PathId, bytes: u64) {

@@ -165,6 +165,10 @@ fn with_outage(mut path: PathView, start_ms: u64, end_ms: u64) -> PathView {
     path
 }
 
+fn smoothed() -> (&'static str, Given) {
+    ("margin_rtt", word("smoothed"))
+}
+
 /// Step 1: from one smoothed RTT before the outage to its end, the satellite takes nothing new.
 #[test]
 fn a_path_is_left_one_rtt_before_its_outage_and_taken_again_at_its_end() {
@@ -181,13 +185,40 @@ fn a_path_is_left_one_rtt_before_its_outage_and_taken_again_at_its_end() {
         (10_999, send(1)),
         (11_000, send(0)),
     ] {
-        assert_eq!(at(now_ms, &[]), expected, "{now_ms}");
+        assert_eq!(at(now_ms, &[smoothed()]), expected, "{now_ms}");
     }
-    assert_eq!(at(10_500, &[("deactivate", Given::Flag(false))]), send(0));
-    let margin = ("margin_rtts", Given::Number(2.0));
-    let margin = std::slice::from_ref(&margin);
-    assert_eq!(at(9_879, margin), send(0));
-    assert_eq!(at(9_880, margin), send(1));
+    assert_eq!(at(10_500, &[("deactivate", word("none"))]), send(0));
+    let margin = [smoothed(), ("margin_rtts", Given::Number(2.0))];
+    assert_eq!(at(9_879, &margin), send(0));
+    assert_eq!(at(9_880, &margin), send(1));
+}
+
+/// The margin of a packet sent now: its RTT may be the latest one, twice that in slow start, and its
+/// acknowledgement may be delayed.
+#[test]
+fn the_expected_rtt_is_ahead_of_a_queue_that_grows() {
+    let mut growing = with_outage(path(0, 60, 20, 5), 10_000, 11_000);
+    growing.latest_rtt = Duration::from_millis(100);
+    assert_eq!(alcs(&[]).leaves_at(&growing), Some(ms(10_000 - 240)));
+    growing.ssthresh_packets = 20;
+    assert_eq!(alcs(&[]).leaves_at(&growing), Some(ms(10_000 - 140)));
+    growing.latest_rtt = Duration::from_millis(50);
+    assert_eq!(alcs(&[]).leaves_at(&growing), Some(ms(10_000 - 100)));
+    assert_eq!(alcs(&[smoothed()]).leaves_at(&growing), Some(ms(10_000 - 60)));
+}
+
+/// `deactivate`: retransmissions rest as well, or new data only, or nothing does.
+#[test]
+fn what_rests_before_an_outage_is_a_parameter() {
+    let known = with_outage(path(0, 60, 20, 5), 10_000, 11_000);
+    let rests = |how: &str, now_ms: u64| {
+        alcs(&[smoothed(), ("deactivate", word(how))]).rests_until(ms(now_ms), &known)
+    };
+    assert_eq!(rests("all", 9_939), None);
+    assert_eq!(rests("all", 9_940), Some(ms(11_000)));
+    assert_eq!(rests("all", 11_000), None);
+    assert_eq!(rests("new", 10_500), None);
+    assert_eq!(rests("none", 10_500), None);
 }
 
 /// Items 10, 19 and 22: a wait ends when a path leaves or comes back; a path that has left is no
@@ -199,7 +230,7 @@ fn waits_are_looked_at_again_when_the_paths_change() {
     let ask = |paths: &[PathView], now_ms: u64, unsent_bytes: u64| {
         let mut view = view(paths, 1 << 30);
         (view.now, view.unsent_bytes) = (ms(now_ms), unsent_bytes);
-        build(Algorithm::Alcs, &[("delta", word("none"))]).select(&view)
+        build(Algorithm::Alcs, &[("delta", word("none")), smoothed()]).select(&view)
     };
     assert_eq!(ask(&[far, full], 9_000, MSS), Decision::Wait(Some(ms(9_940))), "it leaves");
     assert_eq!(ask(&[far, full], 9_990, MSS), Decision::Wait(Some(ms(11_000))), "it comes back");

@@ -148,6 +148,22 @@ fn a_scheduler_that_only_waits_cannot_deadlock_a_transfer() {
     assert!(outcome.totals.connections[0].completion_s.is_some());
 }
 
+/// The fourth ACK of a join is lost: the third one is repeated, and has to be answered again.
+#[test]
+fn a_lost_fourth_ack_does_not_keep_a_path_out() {
+    let mut joined = path("b", 5.0, 100.0);
+    joined.down.outages.push(link::OutageConfig {
+        start_s: 0.2,
+        end_s: 0.5,
+        in_flight: link::InFlight::Drop,
+    });
+    let mut one = connection(Mode::V096, Congestion::Cubic, seconds(10.0));
+    one.workload.direction = link::Direction::Up;
+    let outcome = run(vec![path("a", 5.0, 20.0), joined], vec![one]);
+    assert!(outcome.totals.links["b.down"].dropped_outage > 0, "the fourth ACK");
+    assert!(outcome.totals.connections[0].paths["b"].unique_bytes > 1_000_000);
+}
+
 /// One path of the fuzz below: steady numbers, then faults.
 fn any_path(name: &'static str) -> impl Strategy<Value = PathConfig> {
     let gaps = prop::collection::vec((0.0..20.0_f64, 0.05..6.0_f64), 0..3);

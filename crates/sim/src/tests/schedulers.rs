@@ -4,7 +4,7 @@ use super::world::*;
 use crate::{Outcome, simulate};
 use congestion::Algorithm as Congestion;
 use link::QueueConfig;
-use link::{ForecastKind, PathConfig};
+use link::{Forecast, ForecastWord, PathConfig};
 use mptcp::Mode;
 use scheduler::{Algorithm as Scheduling, Choice};
 
@@ -40,17 +40,10 @@ fn transfer_with(paths: Vec<PathConfig>, scheduler: Choice, send_buffer_bytes: u
     run(paths, vec![one])
 }
 
-/// Data packets that handovers took on the satellite path, retransmissions set apart: those that left
-/// within a gap met it, whatever became of the first copy (`algorithms.md` §5.3 item 21).
+/// Packets that handovers took on the satellite path, acknowledgements included.
 fn lost_in_handovers(outcome: &Outcome) -> u64 {
-    let again_until = |time_s: f64| {
-        let mut rows = outcome.samples.iter().filter(|row| row.path == Some(0));
-        rows.find(|row| (row.time_s - time_s).abs() < 0.01)
-            .map_or(0, |row| row.retransmitted_packets)
-    };
-    let gaps = (1..6).map(|handover| 5.0 * f64::from(handover));
-    let again: u64 = gaps.map(|start_s| again_until(start_s + 1.0) - again_until(start_s)).sum();
-    outcome.totals.links["sat.down"].dropped_outage - again
+    let links = &outcome.totals.links;
+    links["sat.down"].dropped_outage + links["sat.up"].dropped_outage
 }
 
 /// S4-F7 of `targets.md`: with a perfect forecast and a margin of one RTT, ALCS loses nothing in a
@@ -86,19 +79,35 @@ fn alcs_loses_nothing_in_a_handover_that_it_knows_ahead() {
     }
 }
 
+/// What an outage took is sent again, and the record says so; what random loss took is not counted.
+#[test]
+fn retransmissions_are_put_down_to_outages_or_not() {
+    let with_gaps = transfer(with_handovers(0.0), Scheduling::MinRtt.into());
+    let sat = &with_gaps.totals.connections[0].paths["sat"];
+    assert!(sat.outage_retransmitted_packets > 100, "{sat:?}");
+    // A loss probe or slow start's overshoot may be repaired besides.
+    assert!(sat.outage_retransmitted_packets * 100 > sat.retransmitted_packets * 85, "{sat:?}");
+    assert!(sat.outage_reinjected_packets > 0);
+    let paths = vec![with_loss(path("sat", 50.0, 60.0), 0.01), path("terr", 100.0, 108.0)];
+    let without = transfer(paths, Scheduling::MinRtt.into());
+    let sat = &without.totals.connections[0].paths["sat"];
+    assert!(sat.retransmitted_packets > 50, "{sat:?}");
+    assert_eq!((sat.outage_retransmitted_packets, sat.outage_reinjected_packets), (0, 0));
+}
+
 /// What the forecast says reaches the scheduler of the end that sends, in either direction.
 #[test]
 fn a_forecast_holds_for_uploads_too() {
     let lost = |forecast| {
         let mut paths = vec![with_gap(path("sat", 20.0, 60.0), 3.0, 4.0), path("terr", 20.0, 80.0)];
-        paths[0].forecast = forecast;
+        paths[0].forecast = Forecast::Word(forecast);
         let mut one = connection(Mode::V096, Congestion::Bbr, seconds(8.0));
         one.scheduler = named(r#"{"name": "alcs", "k": "one", "margin_rtts": 3}"#);
         one.workload.direction = link::Direction::Up;
         run(paths, vec![one]).totals.links["sat.up"].dropped_outage
     };
-    assert!(lost(ForecastKind::None) > 20);
-    assert_eq!(lost(ForecastKind::Outages), 0);
+    assert!(lost(ForecastWord::None) > 20);
+    assert_eq!(lost(ForecastWord::Outages), 0);
 }
 
 #[test]
@@ -188,11 +197,11 @@ fn sttf_trades_throughput_for_order() {
     assert!(4 * sttf.reorder_buffer_max_bytes < minrtt.reorder_buffer_max_bytes);
 }
 
-/// One smoothed RTT is the paper's margin, and too little while slow start fills a queue: what was
-/// sent last needs longer than the smoothed RTT says.
+/// One smoothed RTT is too little while slow start fills a queue: what was sent last needs longer than
+/// the smoothed RTT says. One RTT as it may be expected is enough.
 #[test]
-fn the_margin_of_one_rtt_is_too_small_in_slow_start() {
-    let lost = |margin_rtts: f64| {
+fn the_margin_is_an_rtt_that_a_packet_sent_now_may_meet() {
+    let lost = |margin_rtt: &str| {
         let mut paths = with_handovers(0.0);
         let sat = &mut paths[0];
         for link in [&mut sat.down, &mut sat.up] {
@@ -200,10 +209,9 @@ fn the_margin_of_one_rtt_is_too_small_in_slow_start() {
         }
         let sat = with_gap(paths[0].clone(), 0.7, 1.7);
         paths[0] = with_forecast(sat, 0.0);
-        let json = format!(r#"{{"name": "alcs", "k": "one", "margin_rtts": {margin_rtts}}}"#);
-        let outcome = transfer(paths, named(&json));
-        outcome.totals.links["sat.down"].dropped_outage
+        let json = format!(r#"{{"name": "alcs", "k": "one", "margin_rtt": "{margin_rtt}"}}"#);
+        lost_in_handovers(&transfer(paths, named(&json)))
     };
-    assert!(lost(1.0) > 50, "{}", lost(1.0));
-    assert_eq!(lost(3.0), 0);
+    assert!(lost("smoothed") > 50, "{}", lost("smoothed"));
+    assert_eq!(lost("expected"), 0);
 }

@@ -3,8 +3,8 @@
 use crate::{BulkConfig, ConnectionConfig, Outcome, RunConfig, Transport, simulate};
 use congestion::Algorithm as Congestion;
 use link::{
-    Direction, ForecastKind, InFlight, LinkConfig, LossConfig, OutageConfig, PathConfig,
-    QueueConfig, UpWindow,
+    Direction, Forecast, ForecastWindow, InFlight, LinkConfig, LossConfig, OutageConfig,
+    PathConfig, QueueConfig, UpWindow,
 };
 use mptcp::Mode;
 use scheduler::Algorithm as Scheduling;
@@ -21,8 +21,7 @@ pub fn path(name: &str, mbps: f64, rtt_ms: f64) -> PathConfig {
         up: link,
         backup: false,
         present,
-        forecast: ForecastKind::None,
-        forecast_error_ms: 0.0,
+        forecast: Forecast::default(),
     }
 }
 
@@ -41,8 +40,12 @@ pub fn with_gap(mut path: PathConfig, start_s: f64, end_s: f64) -> PathConfig {
 
 /// The sender knows the gaps ahead, so much too late.
 pub fn with_forecast(mut path: PathConfig, error_ms: f64) -> PathConfig {
-    path.forecast = ForecastKind::Outages;
-    path.forecast_error_ms = error_ms;
+    let moved = |seconds: f64| (seconds + error_ms * 1e-3).max(0.0);
+    let windows = path.down.outages.iter().map(|outage| ForecastWindow {
+        start_s: moved(outage.start_s),
+        end_s: moved(outage.end_s),
+    });
+    path.forecast = Forecast::Windows(windows.filter(|one| one.end_s > one.start_s).collect());
     path
 }
 
@@ -60,6 +63,7 @@ pub fn connection(mode: Mode, congestion: Congestion, workload: BulkConfig) -> C
     ConnectionConfig {
         paths: vec![],
         transport,
+        subflows_per_path: 1,
         mode,
         scheduler: if upstream { Scheduling::Upstream } else { Scheduling::MinRtt }.into(),
         congestion: congestion.into(),

@@ -8,6 +8,10 @@ use units::{Duration, Instant};
 impl SubflowSender {
     /// The next moment at which [`SubflowSender::on_timer`] or a paced packet is due.
     pub fn next_timer(&self) -> Instant {
+        if self.rest_until != Instant::ZERO {
+            let idle = self.is_idle();
+            return self.reorder_at.min(if idle { Instant::FAR_FUTURE } else { self.rest_until });
+        }
         let timers = self.rto_at.min(self.reorder_at).min(self.probe_at);
         let waits = !self.queue.is_empty() || self.board.lost_packets() > 0;
         if waits
@@ -49,10 +53,10 @@ impl SubflowSender {
                 prr.on_ack(1, in_flight, false); // Linux tcp_rack_reo_timeout
             }
         }
-        if self.probe_at <= now {
+        if self.probe_at <= now && now >= self.rest_until {
             probe = self.send_probe(now);
         }
-        if self.rto_at <= now {
+        if self.rto_at <= now && now >= self.rest_until {
             self.time_out(now, &mut effects);
         }
         effects.phase = self.phase_change();
