@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from skyweave.errors import SkyweaveError
+from skyweave.report.grades import ORDER
 from skyweave.report.panel import Panel
 from skyweave.report.render import Rendered, render_report
 from skyweave.report.words import Namer, foremost, mbps, percent
@@ -148,7 +149,8 @@ def _say(rendered: Rendered) -> None:
         title = f"{rendered.namer.drives(panel.drives)}, {panel.direction}link"
         table = Table(title=title, title_justify="left", title_style="bold", box=None)
         table.add_column("network", no_wrap=True)
-        for column in ("median Mbit/s", "25th pct.", "without data", "vs best alone"):
+        last = "without data" if panel.file_mib is None else f"time for {panel.file_mib:g} MiB"
+        for column in ("median Mbit/s", "25th pct.", last, "vs best alone"):
             table.add_column(column, justify="right")
         for cell in panel.goodput:
             table.add_row(*_row(panel, rendered.namer, cell), style="" if "+" in cell else "dim")
@@ -158,6 +160,10 @@ def _say(rendered: Rendered) -> None:
         console.print("Runs with other settings are in the report.\n", highlight=False)
     for found in rendered.answers:
         console.print(f"{found.place}, {found.direction}link: {found.sentence}", highlight=False)
+    if rendered.outcomes:
+        counts = [(grade, sum(o.grade == grade for o in rendered.outcomes)) for grade in ORDER]
+        said = ", ".join(f"{count} {grade}" for grade, count in counts if count)
+        console.print(f"\nCriteria: {said}.", highlight=False)
     if rendered.flagged:
         console.print(f"\nLive runs flagged as late: {rendered.flagged}; the report names them.")
     console.print(f"\nReport: {rendered.page}", highlight=False, soft_wrap=True)
@@ -174,9 +180,16 @@ def _row(panel: Panel, namer: Namer, cell: str) -> list[str]:
         namer.cell(cell),
         mbps(median),
         mbps(panel.estimate("goodput", cell, "p25").value),
-        percent(panel.estimate("goodput", cell, "zero_share").value),
+        _last(panel, cell),
         gain,
     ]
+
+
+def _last(panel: Panel, cell: str) -> str:
+    """Return the share of time without data, or how long the file took."""
+    if panel.file_mib is None:
+        return percent(panel.estimate("goodput", cell, "zero_share").value)
+    return f"{panel.estimate('completion_s', cell, 'median').value:.1f} s"
 
 
 def main() -> None:

@@ -26,8 +26,9 @@ Live runs also have ``reinjections`` (of the whole connection), ``fallback`` (it
 and ``error`` (why a transfer did not open or broke off; null if neither).
 
 ``outage_*``: what was sent on this path during an outage, or within a smoothed RTT before one, and
-went again on the same path or on another one (null in live runs). ``goodput_mbps`` is what the receiving application got, from the opening of the connection to its
-end; ``unique_bytes`` came first on that path.
+went again on the same path or on another one (null in live runs). ``goodput_mbps`` is what the
+receiving application got, from the opening of the connection to its end; ``unique_bytes`` came
+first on that path.
 """
 
 from __future__ import annotations

@@ -17,10 +17,10 @@ from skyweave.errors import ConfigError, ResultsError
 from skyweave.record import Record
 from skyweave.report import metrics
 from skyweave.report.criteria import evaluate
+from skyweave.report.criterion import Published
 from skyweave.report.draw_across import short_names
 from skyweave.report.panel import Results
 from skyweave.report.render import render_report
-from skyweave.report.spec import Published
 from skyweave.report.variants import parameters
 from skyweave.study.session import prepare, run_study
 

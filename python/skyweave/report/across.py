@@ -11,10 +11,21 @@ import numpy as np
 
 from skyweave.errors import ResultsError
 from skyweave.report import grades, metrics
+from skyweave.report.criterion import (
+    Across,
+    BestUnder,
+    Between,
+    Covers,
+    Every,
+    FirstInShare,
+    Spread,
+    Trend,
+)
 from skyweave.report.finding import Finding, amount, with_interval
 from skyweave.report.metrics import Values
 from skyweave.report.panel import Panel, Results, with_linked
-from skyweave.report.spec import Across, BestUnder, Between, FirstInShare, Spread, Trend
+from skyweave.report.quantities import WORDS
+from skyweave.report.spec import PublishedValue
 from skyweave.report.stats import Estimate
 from skyweave.report.variants import Variant, cells_or_default, variants
 
@@ -23,8 +34,9 @@ Groups = dict[tuple[str, ...], dict[Any, Estimate]]
 
 def find_across(criterion: Across, results: Results) -> tuple[Panel, Finding]:
     """Evaluate a criterion over all variants of its selection."""
-    any_of = criterion.where_any if isinstance(criterion, Between) else None
-    found = variants(results, criterion, any_of)
+    found = variants(results, criterion, getattr(criterion, "where_any", None))
+    if isinstance(criterion, Covers):
+        return found[0].panel, _covered(criterion, found, results.published)
     return found[0].panel, _find(criterion, found)
 
 
@@ -69,7 +81,7 @@ def _first(criterion: FirstInShare, found: list[Variant]) -> Finding:
     for group in groups:
         winner = group[criterion.winner]
         others = [e for value, e in group.items() if value != criterion.winner]
-        leads.append(together(lambda v: np.all(v[0] >= v[1:], axis=0), [winner, *others]))
+        leads.append(together(_leads(-1.0 if criterion.least else 1.0), [winner, *others]))
     share = together(lambda v: np.mean(v, axis=0), leads)
     name = f"{criterion.winner} first in"
     return Finding(
@@ -78,6 +90,62 @@ def _first(criterion: FirstInShare, found: list[Variant]) -> Finding:
         criterion.published or f"in >= {criterion.share:.0%} of cells",
         f">= {criterion.share:.0%}",
         {name: share},
+    )
+
+
+def _leads(sign: float) -> Callable[[Values], Any]:
+    """Return whether the first of several values is the largest (``sign`` -1: the smallest)."""
+    return lambda v: np.all(sign * v[0] >= sign * v[1:], axis=0)
+
+
+@_find.register
+def _every(criterion: Every, found: list[Variant]) -> Finding:
+    several = _open_settings(found, "")
+    each = {}
+    for variant in found:
+        for cell in cells_or_default(variant.panel, criterion.cells):
+            estimate = variant.panel.estimate(criterion.quantity, cell, criterion.statistic)
+            parts = [cell] if len(criterion.cells) > 1 else []
+            parts += [f"{key} {variant.settings[key]}" for key in several]
+            each[", ".join(parts) or cell] = estimate
+    percent = WORDS[criterion.quantity].is_share
+    grade = grades.worst(
+        grades.grade_bound(e, criterion.relation, criterion.limit) for e in each.values()
+    )
+    band = f"{criterion.relation} {amount(criterion.limit, percent)}"
+    ours = ", ".join(f"{name}: {with_interval(e, percent)}" for name, e in each.items())
+    return Finding(grade, ours, criterion.published or band, band, each)
+
+
+def _covered(
+    criterion: Covers, found: list[Variant], published: Sequence[PublishedValue]
+) -> Finding:
+    """Count the published values that lie within 90 % of our runs."""
+    inside: list[str] = []
+    outside: list[str] = []
+    for value in published:
+        if value.figure != criterion.figure or value.of is None:
+            continue
+        wanted = {criterion.by: value.of, **value.where}
+        for variant in found:
+            if any(variant.settings.get(key) != of for key, of in wanted.items()):
+                continue
+            low, high = (
+                variant.panel.estimate(value.quantity, value.cell, name).value
+                for name in ("p5", "p95")
+            )
+            where = ", ".join(str(of) for of in wanted.values())
+            name = f"{where}: {value.value:g} not in [{amount(low, False)}, {amount(high, False)}]"
+            (inside if low <= value.value <= high else outside).append(name)
+    _need(criterion, criterion.by, [*inside, *outside])
+    share = len(inside) / (len(inside) + len(outside))
+    return Finding(
+        grades.REPRODUCED if share >= criterion.share else grades.NOT_REPRODUCED,
+        f"{len(inside)} of {len(inside) + len(outside)} within p5 to p95 of our runs",
+        criterion.published,
+        f">= {criterion.share:.0%} of them",
+        {"share inside": Estimate(share, np.empty(0))},
+        f"Outside: {'; '.join(outside)}." if outside else "",
     )
 
 
@@ -214,7 +282,7 @@ def _between(criterion: Between, found: list[Variant]) -> Finding:
                     _ratio if criterion.measure == "ratio" else _difference, pair
                 )
     _need(criterion, criterion.by, list(compared))
-    percent = criterion.measure == "difference" and criterion.quantity == "share_of_max"
+    percent = criterion.measure == "difference" and WORDS[criterion.quantity].is_share
     graded = [grades.grade_bound(e, criterion.relation, criterion.limit) for e in compared.values()]
     grade = grades.worst(graded)
     band = f"{criterion.relation} {amount(criterion.limit, percent)}"

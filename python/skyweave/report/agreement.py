@@ -7,10 +7,10 @@ from dataclasses import asdict
 from typing import Any
 
 from skyweave.report import grades
+from skyweave.report.criterion import Agreement
 from skyweave.report.engines import WIDE, Case, Comparison, compare, deviation, share_within
 from skyweave.report.finding import Finding, amount, numbers, with_interval
 from skyweave.report.panel import Results
-from skyweave.report.spec import Agreement
 from skyweave.report.words import Namer
 
 NO_PAIRS = "Not tested: no simulated run has a live one that is equal in all else."

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from skyweave.errors import ConfigError, suggest
-from skyweave.report.engines import pairs_of
-from skyweave.report.panel import SETTINGS, Labels, matches, settings_of, with_linked
-from skyweave.report.spec import (
+from skyweave.report.criterion import (
     Across,
     Agreement,
     BestUnder,
@@ -16,16 +14,15 @@ from skyweave.report.spec import (
     CloseTo,
     Contrast,
     Criterion,
-    FigureSpec,
     FirstInShare,
     Ordering,
     Published,
     RatioBand,
-    Selection,
-    Setting,
-    Spread,
     Trend,
 )
+from skyweave.report.engines import pairs_of
+from skyweave.report.panel import SETTINGS, Labels, matches, settings_of, with_linked
+from skyweave.report.spec import FigureSpec, Selection, Setting
 from skyweave.report.variants import number_of, parameters
 from skyweave.study.plan import Plan
 
@@ -70,7 +67,9 @@ def cells_of(criterion: Criterion) -> tuple[str, ...]:
         return criterion.cells
     if isinstance(criterion, RatioBand):
         return (criterion.numerator, criterion.denominator)
-    return (criterion.cell,) if isinstance(criterion, CloseTo) else ()
+    if isinstance(criterion, CloseTo):
+        return (criterion.cell, criterion.minus) if criterion.minus else (criterion.cell,)
+    return ()
 
 
 def _check_engines(
@@ -119,20 +118,20 @@ def _check_values(what: str, criterion: Across, runs: list[Labels]) -> None:
         _check_number(what, criterion.parameter, runs)
         _known(what, "congestion", criterion.reference, {r["congestion"] for r in runs})
         return
-    keys = [k for k in ("by", "than") if isinstance(criterion, FirstInShare | Spread | Between)]
-    for key in keys:
+    for key in ("by", "than"):
         if hasattr(criterion, key):
             _known(what, "setting", getattr(criterion, key), SETTINGS)
+    for key in getattr(criterion, "where_any", {}):
+        _known(what, "setting", key, SETTINGS)
     values: list[Setting] = []
     if isinstance(criterion, FirstInShare):
         values = [criterion.winner]
     elif isinstance(criterion, Between):
         values = [criterion.first, *criterion.second]
-        for key in criterion.where_any:
-            _known(what, "setting", key, SETTINGS)
     if isinstance(criterion, FirstInShare | Between):
         for value in values:
-            _known(what, criterion.by, str(value), {str(r[criterion.by]) for r in runs})
+            if all(r[criterion.by] != value for r in runs):
+                _known(what, criterion.by, str(value), {str(r[criterion.by]) for r in runs})
 
 
 def _check_number(what: str, key: str, runs: list[Labels]) -> None:

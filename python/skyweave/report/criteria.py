@@ -12,10 +12,7 @@ import numpy as np
 from skyweave.report import grades, metrics
 from skyweave.report.across import find_across
 from skyweave.report.agreement import NO_PAIRS, find_agreement, members_of
-from skyweave.report.finding import Finding, amount, numbers, with_interval
-from skyweave.report.grades import NOT_TESTED, Grade
-from skyweave.report.panel import Panel, Results
-from skyweave.report.spec import (
+from skyweave.report.criterion import (
     Across,
     Agreement,
     Bound,
@@ -27,19 +24,12 @@ from skyweave.report.spec import (
     RankCorrelation,
     RatioBand,
 )
+from skyweave.report.finding import Finding, amount, numbers, with_interval
+from skyweave.report.grades import NOT_TESTED, Grade
+from skyweave.report.panel import Panel, Results
+from skyweave.report.quantities import WORDS
 from skyweave.report.stats import Estimate
 from skyweave.report.words import seeds_text
-
-NAMES = {
-    "goodput": "",
-    "bonded_minus_max": " bonded\N{MINUS SIGN}Max",
-    "sum_minus_bonded": " Sum\N{MINUS SIGN}bonded",
-    "capacity": " capacity",
-    "gain": " bonded ÷ best alone",
-    "share_of_max": " share of the maximum",
-    "srtt_ms": " srtt",
-    "flow_ratio": " first ÷ last group",
-}
 
 
 @dataclass(frozen=True)
@@ -219,7 +209,8 @@ def _bound(criterion: Bound, panel: Panel) -> Finding:
     if silent and any(map(panel.opening_share, criterion.cells)):
         waited = [f"{c} {amount(panel.opening_share(c), True)}" for c in criterion.cells]
         note = f"Of it, before the first byte of a drive: {', '.join(waited)} of all samples."
-    percent = criterion.statistic == "zero_share" or unit != ""
+    of_samples = criterion.statistic == "zero_share" or criterion.statistic.startswith("over_")
+    percent = of_samples or unit != "" or WORDS[criterion.quantity].is_share
     band = f"{criterion.relation} {amount(limit, percent)}{unit}"
     ours = ", ".join(f"{name} {with_interval(value, percent)}" for name, value in found.items())
     grade = grades.worst(graded.values())
@@ -229,7 +220,11 @@ def _bound(criterion: Bound, panel: Panel) -> Finding:
 @_find.register
 def _value(criterion: CloseTo, panel: Panel) -> Finding:
     found = panel.estimate(criterion.quantity, criterion.cell, criterion.statistic)
-    name = f"{criterion.cell}{NAMES[criterion.quantity]} {criterion.statistic}"
+    cell = criterion.cell
+    if criterion.minus is not None:
+        found = panel.estimate(criterion.quantity, criterion.minus, criterion.statistic) - found
+        cell = f"{criterion.minus} \N{MINUS SIGN} {cell}"
+    name = " ".join(filter(None, (cell, WORDS[criterion.quantity].short, criterion.statistic)))
     return Finding(
         grades.grade_value(found, criterion.published, criterion.tolerance),
         f"{name} {with_interval(found)}",

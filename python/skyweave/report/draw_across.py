@@ -15,6 +15,7 @@ from matplotlib.transforms import ScaledTranslation
 
 from skyweave.report.across import against_reference, best_under
 from skyweave.report.draw import WIDTH_IN, Canvas
+from skyweave.report.quantities import WORDS
 from skyweave.report.stats import Estimate
 from skyweave.report.style import LIGHT
 from skyweave.report.variants import Variant, cells_or_default
@@ -26,16 +27,6 @@ LINES = (
 """Colour roles of lines, in order."""
 DODGE_PT = 3.0
 """How far apart points of different lines stand at the same place."""
-QUANTITIES = {
-    "goodput": "goodput (Mbit/s)",
-    "bonded_minus_max": "bonded \N{MINUS SIGN} best alone (Mbit/s)",
-    "sum_minus_bonded": "sum \N{MINUS SIGN} bonded (Mbit/s)",
-    "capacity": "capacity (Mbit/s)",
-    "gain": "bonded ÷ best network alone",
-    "share_of_max": "normalised throughput (% of the maximum)",
-    "srtt_ms": "smoothed RTT (ms)",
-    "flow_ratio": "goodput of the first group ÷ the last",
-}
 SETTING_WORDS = {
     "loss": "random loss (%)",
     "send_buffer_mb": "send and receive buffer (MB)",
@@ -163,7 +154,7 @@ def sweep(canvas: Canvas) -> Figure:
         shift = (number - (len(lines) - 1) / 2) * DODGE_PT
         _line(axes, points, LINES[number % len(LINES)], name, (scale, shift))
     _sweep_axes(axes, key, sorted({x for points in lines.values() for x in points}))
-    axes.set_ylabel(f"{spec.statistic} {QUANTITIES[quantity]}")
+    axes.set_ylabel(f"{spec.statistic} {WORDS[quantity].axis}")
     top = spec.y_max_mbps
     if quantity == "gain":
         axes.axhline(1, color=LIGHT["soft"], linewidth=0.9, linestyle="--", zorder=1)
@@ -267,7 +258,7 @@ def _quantity_words(quantity: str, values: Sequence[str]) -> str:
     if quantity == "flow_ratio" and len(groups) == 1:
         first, *_, last = groups.pop()
         return f"aggregate goodput, {first} ÷ {last}"
-    return QUANTITIES[quantity]
+    return WORDS[quantity].axis
 
 
 def _cumulated(axes: Axes, samples: np.ndarray, colour: str) -> None:

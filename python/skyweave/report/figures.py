@@ -11,18 +11,23 @@ from matplotlib.figure import Figure
 from skyweave.errors import ResultsError
 from skyweave.report.agreement import members_of
 from skyweave.report.criteria import data_text
+from skyweave.report.criterion import Published
 from skyweave.report.draw import KINDS, Canvas
 from skyweave.report.draw_across import ACROSS
+from skyweave.report.draw_compare import COMPARE
 from skyweave.report.draw_engines import engines_figure
+from skyweave.report.draw_ping import ping_figure
 from skyweave.report.engines import compare
 from skyweave.report.panel import Panel, Results, settings_of
 from skyweave.report.panel import matches as chosen_by
-from skyweave.report.spec import FigureSpec, Published, Selection
+from skyweave.report.spec import FigureSpec, PublishedValue, Selection, Setting
 from skyweave.report.style import LIGHT, drawing, inline_svg, png_bytes, roles, svg_text
 from skyweave.report.variants import variants
 from skyweave.report.words import Namer, seeds_text
 
 FOLDER = "figures"
+WIDE = ACROSS | COMPARE
+"""Kinds that look at several settings."""
 _TITLES: dict[Literal["boxes", "timeline", "outage", "cdf"], str] = {
     "boxes": "what each network gives alone, and together",
     "timeline": "one typical drive",
@@ -81,8 +86,11 @@ def draw_all(results: Results, specs: list[FigureSpec], published: Published) ->
         if spec.drives not in results.groups:
             continue
         marks = [value for value in published.values if value.figure == spec.id]
-        if spec.kind in ACROSS:
-            canvas = _across(results, spec, colours)
+        if spec.kind == "ping":
+            drawn.append(_ping(results, spec, folder))
+            continue
+        if spec.kind in WIDE:
+            canvas = _across(results, spec, colours, marks)
         else:
             panel, several = _panels(results, spec)
             canvas = Canvas(spec, panel, colours, marks, several)
@@ -110,24 +118,46 @@ def _engines(results: Results, spec: FigureSpec, folder: Path) -> list[Drawn]:
     ]
 
 
-def _across(results: Results, spec: FigureSpec, colours: dict[str, str]) -> Canvas:
+def _ping(results: Results, spec: FigureSpec, folder: Path) -> Drawn:
+    """Draw the pings of the first run of a selection, over its first satellite path."""
+    panel = results.panel(spec)
+    run = results.first_run(spec)
+    kinds = results.reduction.kinds
+    satellites = [path for path in run["paths"] if kinds.get(path["name"]) == "satellite"]
+    with drawing(spec.id):
+        figure = ping_figure((satellites or run["paths"])[0], float(run["stop_after_s"]))
+        svg = _written(figure, spec, folder)
+    return Drawn(spec, svg, seeds_text(panel.seeds[:1]), 1, 1, data_text(panel))
+
+
+def _across(
+    results: Results, spec: FigureSpec, colours: dict[str, str], marks: list[PublishedValue]
+) -> Canvas:
     """Return what a figure over settings is drawn from."""
     namer = Namer(results.frozen["plan"])
     chosen: list[Selection] = [spec, *(s for s in spec.beside if s.drives in results.groups)]
-    facets = [(_facet_title(one, namer), variants(results, one)) for one in chosen]
+    facets = [(_facet_title(one, chosen, namer), variants(results, one)) for one in chosen]
     grid = facets[0][1]
-    return Canvas(spec, grid[0].panel, colours, grid=grid, facets=facets)
+    return Canvas(spec, grid[0].panel, colours, marks, grid=grid, facets=facets)
 
 
-def _facet_title(chosen: Selection, namer: Namer) -> str:
-    """Return drives and settings of a selection in words."""
-    parts = [namer.drives(chosen.drives)]
+def _facet_title(chosen: Selection, others: list[Selection], namer: Namer) -> str:
+    """Return in words what sets a selection apart from those beside it."""
+    parts = [namer.drives(chosen.drives)] if len({one.drives for one in others}) > 1 else []
     for key, value in chosen.where.items():
-        if key == "loss":
-            parts.append(f"random loss {100 * float(value):g} %")
-        elif key not in ("flows", "congestion"):
-            parts.append(f"{key.replace('_', ' ')} {value}")
-    return ", ".join(parts)
+        if key not in ("flows", "congestion") and len({one.where.get(key) for one in others}) > 1:
+            parts.append(
+                _loss_words(value) if key == "loss" else f"{key.replace('_', ' ')} {value}"
+            )
+    return ", ".join(parts) or namer.drives(chosen.drives)
+
+
+def _loss_words(loss: Setting) -> str:
+    """Return a random loss in words: of all paths, or of those that are named."""
+    if not isinstance(loss, str):
+        return f"random loss {100 * float(loss):g} %"
+    named = [part.partition("=") for part in loss.split(", ")]
+    return ", ".join(f"loss {100 * float(ratio):g} % on {name}" for name, _, ratio in named)
 
 
 def _panels(results: Results, spec: FigureSpec) -> tuple[Panel, list[tuple[str, Panel]]]:
@@ -150,7 +180,7 @@ def _draw(canvas: Canvas, folder: Path) -> Drawn:
     """Draw one figure and write its files."""
     spec, panel = canvas.spec, canvas.panel
     with drawing(spec.id):
-        svg = _written((KINDS | ACROSS)[spec.kind](canvas), spec, folder)
+        svg = _written((KINDS | WIDE)[spec.kind](canvas), spec, folder)
     return Drawn(
         spec=spec,
         svg=svg,

@@ -108,6 +108,7 @@ def _table(panel: Panel, namer: Namer, panels: Sequence[Panel]) -> dict[str, Any
         "settings": ", ".join(differing),
         "n": len(panel.names),
         "seeds": seeds_text(panel.seeds),
+        "last": "without data" if panel.file_mib is None else f"time for {panel.file_mib:g} MiB",
         "rows": [_row(panel, namer, cell) for cell in panel.goodput],
         "top": max(panel.estimate("goodput", c, "median").value for c in panel.goodput),
     }
@@ -128,9 +129,16 @@ def _row(panel: Panel, namer: Namer, cell: str) -> dict[str, Any]:
         "interval": (median.low, median.high) if median.low == median.low else None,
         "p25": panel.estimate("goodput", cell, "p25").value,
         "mean": panel.estimate("goodput", cell, "mean").value,
-        "outage": panel.estimate("goodput", cell, "zero_share").value,
+        "last": _last(panel, cell),
         "gain": gain,
     }
+
+
+def _last(panel: Panel, cell: str) -> str:
+    """Return the share of time without data, or the median time of a file, in words."""
+    if panel.file_mib is None:
+        return percent(panel.estimate("goodput", cell, "zero_share").value)
+    return f"{panel.estimate('completion_s', cell, 'median').value:.1f} s"
 
 
 def _figure(figure: Drawn, outcomes: Sequence[Outcome]) -> dict[str, Any]:

@@ -9,24 +9,29 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 from skyweave.errors import ResultsError
 from skyweave.record import Record
 from skyweave.report import metrics
 from skyweave.report.metrics import Values
-from skyweave.report.spec import SPANNING, Direction, Selection, Unit
+from skyweave.report.quantities import MOMENTS, OF_RUNS
+from skyweave.report.reduce import Reduced, Reduction, read
+from skyweave.report.spec import SPANNING, Direction, PublishedValue, Selection, Unit
 from skyweave.report.stats import Draws, Estimate
 from skyweave.study.store import Store
 
 SETTINGS = (
     "mode", "scheduler", "congestion", "send_buffer_mb", "receive_buffer_mb",
-    "autotune", "queue", "rtt_scale", "reverse", "loss", "start", "flows", "engine",
+    "autotune", "queue", "rtt_scale", "reverse", "loss", "start", "flows", "engine", "file_mib",
+    "subflows_per_path", "handover_s", "gap_s",
+    "forecast", "forecast_error_s", "forecast_missing", "forecast_false",
 )  # fmt: skip
 """The labels that a plan can vary besides drives, direction, paths and transport."""
 LINKED = {"send_buffer_mb": ("receive_buffer_mb",), "flows": ("congestion",)}
 """Labels that follow another one: both buffers are often set at once, flows name their controls."""
 Labels = dict[str, Any]
+_EARLIER: Labels = {**dict.fromkeys(SETTINGS), "engine": "sim"}
+"""What labels of earlier versions mean that do not name all settings."""
 
 
 def matches(labels: Labels, chosen: Selection) -> bool:
@@ -69,11 +74,15 @@ class Panel:
     goodput: dict[str, list[Values]]
     capacity: dict[str, list[Values]]
     transports: dict[str, str]
-    srtt_ms: dict[str, list[Values]] = field(default_factory=dict)
-    """Smoothed round-trip times as the senders kept them: every sample of every path and flow."""
-    flow_ratio: dict[str, list[Values]] = field(default_factory=dict)
-    """Aggregate goodput of the first group of flows over that of the last, in bins."""
+    others: dict[str, dict[str, list[Values]]] = field(default_factory=dict)
+    """Quantities that are no rates in bins (:class:`skyweave.report.reduce.Reduced`), by cell."""
     _known: dict[tuple[str, str, str], Estimate] = field(default_factory=dict)
+
+    @property
+    def file_mib(self) -> float | None:
+        """The size of the file that each run fetches; ``None``: runs last a given time."""
+        size: float | None = self.settings.get("file_mib")
+        return size
 
     @property
     def singles(self) -> list[str]:
@@ -111,7 +120,9 @@ class Panel:
         With ``unit`` "drive" an array has one value: the mean over the drive. See :meth:`binned`.
         """
         bins = self.binned(quantity, cell)
-        return bins if self.unit == "bin" else [values.mean(keepdims=True) for values in bins]
+        if self.unit == "bin" or quantity in MOMENTS:
+            return bins
+        return [values.mean(keepdims=True) if len(values) else values for values in bins]
 
     def binned(self, quantity: str, cell: str) -> list[Values]:
         """Return a quantity of a path set in time bins, one array for each drive.
@@ -119,8 +130,7 @@ class Panel:
         ``goodput`` (of all flows) and ``capacity`` (of all its links) exist for each set;
         ``bonded_minus_max`` and ``sum_minus_bonded`` for sets in ``comparable``; ``max`` and
         ``sum`` (of the single paths) for those, too. ``share_of_max`` is goodput over the largest
-        capacity of the set's links in any bin of any drive; ``flow_ratio`` compares groups of
-        flows. ``srtt_ms`` is not binned: every sample of the record, of every path and flow.
+        capacity of the set's links in any bin of any drive. Those in ``others`` are not binned.
         """
         if quantity == "goodput":
             return self.goodput[cell]
@@ -130,9 +140,8 @@ class Panel:
         if quantity == "share_of_max":
             top = max(float(np.max(rates)) for rates in self.binned("capacity", cell))
             return [rates / top for rates in self.goodput[cell]]
-        if quantity in ("srtt_ms", "flow_ratio"):
-            known: dict[str, list[Values]] = getattr(self, quantity)
-            return known[cell]
+        if quantity in self.others:
+            return self.others[quantity][cell]
         singles = [self.goodput[name] for name in cell.split("+")]
         aligned = list(zip(*singles, strict=True))
         if quantity == "max":
@@ -161,8 +170,8 @@ class Panel:
         if key not in self._known and quantity == "gain":
             self._known[key] = self._gain(cell, statistic)
         elif key not in self._known:
-            # Silence and latency are of moments, whatever the unit of the rates.
-            of_bins = statistic == "zero_share" or quantity == "srtt_ms"
+            # Silence is of moments, whatever the unit of the rates.
+            of_bins = statistic == "zero_share"
             samples = self.binned(quantity, cell) if of_bins else self.samples(quantity, cell)
             self._known[key] = self.draws.estimate(samples, statistic)
         return self._known[key]
@@ -181,7 +190,7 @@ class Results:
         self.store = Store(out)
         self.frozen = self.store.plan()
         self.runs: list[tuple[str, Labels]] = [
-            (run["key"], {"engine": "sim", **run["labels"]}) for run in self.frozen["runs"]
+            (run["key"], {**_EARLIER, **run["labels"]}) for run in self.frozen["runs"]
         ]
         missing = self.store.missing(key for key, _ in self.runs)
         if missing:
@@ -191,8 +200,14 @@ class Results:
             )
         report = self.frozen["plan"]["report"]
         self.bin_s = float(report["bin_s"])
+        kinds = {name: spec["kind"] for name, spec in self.frozen["plan"]["paths"].items()}
+        self.reduction = Reduction(self.bin_s, float(report.get("rtt_window_s", 15.0)), kinds)
         self.bootstrap = int(report["bootstrap"])
         self.unit: Unit = report["unit"]
+        self.published: tuple[PublishedValue, ...] = tuple(
+            PublishedValue.model_validate(value)
+            for value in self.frozen["published"].get("values", ())
+        )
         self._panels: dict[str, Panel] = {}
 
     @property
@@ -206,6 +221,12 @@ class Results:
         ways: tuple[Direction, ...] = ("down", "up")
         return [direction for direction in ways if direction in found]
 
+    def first_run(self, chosen: Selection) -> dict[str, Any]:
+        """Return the description of the first run of a selection."""
+        key = next(key for key, labels in self.runs if matches(labels, chosen))
+        run: dict[str, Any] = Record.read(self.store.records / key).provenance["run"]
+        return run
+
     def panel(self, chosen: Selection) -> Panel:
         """Return the panel of a selection; its runs must have one combination of settings."""
         name = Selection.model_dump_json(chosen, include={"drives", "direction", "where"})
@@ -218,7 +239,7 @@ class Results:
 def _build(runs: list[tuple[str, Labels]], store: Store, results: Results) -> Panel:
     """Read the records of a panel and align them by drive and seed."""
     members = list(dict.fromkeys((labels["drive"], labels["seed"]) for _, labels in runs))
-    cells: dict[str, dict[tuple[str, int], _Reduced]] = {}
+    cells: dict[str, dict[tuple[str, int], Reduced]] = {}
     capacity: dict[str, dict[tuple[str, int], Values]] = {}
     transports: dict[str, str] = {}
     for key, labels in runs:
@@ -226,7 +247,7 @@ def _build(runs: list[tuple[str, Labels]], store: Store, results: Results) -> Pa
         if cell in transports and transports[cell] == "tcp" != labels["transport"]:
             continue  # a path alone is measured with TCP where both were run
         transports[cell] = labels["transport"]
-        reduced = _read(store.records / key, labels, results.bin_s)
+        reduced = read(store.records / key, labels, results.reduction)
         cells.setdefault(cell, {})[member] = reduced
         for path, values in reduced.capacity.items():
             capacity.setdefault(path, {})[member] = values
@@ -247,79 +268,8 @@ def _build(runs: list[tuple[str, Labels]], store: Store, results: Results) -> Pa
         goodput={cell: [cells[cell][m].goodput for m in complete] for cell in order},
         capacity={path: [found[m] for m in complete] for path, found in capacity.items()},
         transports=transports,
-        srtt_ms={cell: [cells[cell][m].srtt_ms for m in complete] for cell in order},
-        flow_ratio={cell: [cells[cell][m].flow_ratio for m in complete] for cell in order},
-    )
-
-
-@dataclass(frozen=True)
-class _Reduced:
-    """What a panel keeps of one record."""
-
-    goodput: Values
-    """Of all connections together, in bins."""
-    srtt_ms: Values
-    flow_ratio: Values
-    capacity: dict[str, Values]
-
-
-def _read(folder: Path, labels: Labels, bin_s: float) -> _Reduced:
-    """Reduce one record to what a panel compares."""
-    try:
-        record = Record.read(folder)
-    except (OSError, ValueError, KeyError, pl.exceptions.PolarsError) as error:
-        raise ResultsError(
-            f"{folder}: the record cannot be read ({error}); "
-            "delete that folder and run the study again"
-        ) from error
-    run = record.provenance["run"]
-    duration_s = float(run["stop_after_s"])
-    direction = labels["direction"]
-    flows = [_goodput(record, number, bin_s, duration_s) for number in range(_flows(labels))]
-    srtt = record.samples.filter(pl.col("path") != "")["srtt_ms"].drop_nulls().to_numpy()
-    return _Reduced(
-        goodput=metrics.total_of(flows),
-        srtt_ms=srtt,
-        flow_ratio=_flow_ratio(flows, str(labels.get("flow_counts", "1"))),
-        capacity={
-            path["name"]: _capacity(path, direction, bin_s, duration_s) for path in run["paths"]
+        others={
+            quantity: {cell: [cells[cell][m].others[quantity] for m in complete] for cell in order}
+            for quantity in (*MOMENTS, *OF_RUNS, "flow_ratio")
         },
     )
-
-
-def _flows(labels: Labels) -> int:
-    """Return how many connections the runs with these labels have."""
-    return sum(int(count) for count in str(labels.get("flow_counts", "1")).split("+"))
-
-
-def _goodput(record: Record, connection: int, bin_s: float, duration_s: float) -> Values:
-    own = record.goodput_mbps(connection)
-    times, rates = own["time_s"].to_numpy(), own["goodput_mbps"].fill_null(0.0).to_numpy()
-    return metrics.to_bins(times, rates, bin_s, duration_s)
-
-
-def _flow_ratio(flows: list[Values], counts: str) -> Values:
-    """Return the first group's goodput over the last one's; empty without several groups."""
-    sizes = [int(count) for count in counts.split("+")]
-    if len(sizes) < 2:
-        return np.empty(0)
-    first, last = flows[: sizes[0]], flows[-sizes[-1] :]
-    return metrics.ratio_of(metrics.total_of(first), metrics.total_of(last))
-
-
-def _capacity(path: dict[str, Any], direction: str, bin_s: float, duration_s: float) -> Values:
-    """Return the capacity of one direction of a path in bins: nothing in outages and absences."""
-    link = path[direction]
-    capacity = link["capacity"]
-    if capacity["kind"] == "opportunities":
-        times = np.array(capacity["times_ms"]) / 1000
-        counts, _ = np.histogram(times, np.arange(int(duration_s / bin_s + 1e-9) + 1) * bin_s)
-        return counts * 0.012 / bin_s
-    if capacity["kind"] == "constant":
-        times, rates = np.zeros(1), np.array([float(capacity["mbps"])])
-    else:
-        times, rates = np.array(capacity["times_s"]), np.array(capacity["mbps"])
-    out = [(one["start_s"], one["end_s"]) for one in link["outages"]]
-    away = metrics.gaps([(one["start_s"], one["end_s"]) for one in path["present"]])
-    times, rates = metrics.silenced(times, rates, [*out, *away])
-    return metrics.steps_to_bins(times, rates, bin_s, duration_s)

@@ -8,11 +8,12 @@ from pathlib import Path
 
 from skyweave.errors import ResultsError
 from skyweave.report.criteria import Outcome, evaluate
+from skyweave.report.criterion import Published
 from skyweave.report.figures import draw_all, standard_figures
 from skyweave.report.lateness import engine_facts
 from skyweave.report.page import Content, render
 from skyweave.report.panel import Panel, Results
-from skyweave.report.spec import FigureSpec, Published
+from skyweave.report.spec import FigureSpec
 from skyweave.report.summary import selections_of, summary
 from skyweave.report.words import Answer, Namer, answers
 from skyweave.study.store import write_whole

@@ -66,6 +66,9 @@ class Draws:
         if statistic in ("mean", "zero_share"):
             values = [s if statistic == "mean" else (s == 0).astype(float) for s in samples]
             return self._mean(values)
+        if statistic.startswith("over_"):
+            limit = float(statistic.removeprefix("over_"))
+            return self._mean([(s > limit).astype(float) for s in samples])
         if statistic in ("min", "max"):
             return self._extreme(samples, statistic)
         share = 0.5 if statistic == "median" else int(statistic.removeprefix("p")) / 100

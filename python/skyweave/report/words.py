@@ -129,6 +129,12 @@ def _sentence(
 ) -> str:
     """Say what bonding gives, whichever way it turned out."""
     way = "Downloading" if panel.direction == "down" else "Uploading"
+    if panel.file_mib is not None:
+        against = ", and ".join(_against(bonded, name, median) for name, median, _ in alone)
+        size = f"{panel.file_mib:g} MiB"
+        return (
+            f"{way} {size} over {label} together, the median is {mbps(bonded)} Mbit/s: {against}."
+        )
     parts = [_against(bonded, name, median) for name, median, _ in alone]
     best_out = min(share for _, _, share in alone)
     if out < best_out:

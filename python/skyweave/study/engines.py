@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from skyweave.engine import Engine
 from skyweave.errors import ConfigError, SkyweaveError
-from skyweave.report.spec import Published
+from skyweave.report.criterion import Published
 from skyweave.study.expand import Job
 from skyweave.study.plan import Plan
 

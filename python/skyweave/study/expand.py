@@ -17,6 +17,7 @@ from skyweave.drive import Drive, PathTrace
 from skyweave.errors import ConfigError
 from skyweave.study.drives import DriveRun, window
 from skyweave.study.flows import Flow, Mix, mix_labels, mixes
+from skyweave.study.foresight import Foresight
 from skyweave.study.links import (
     LinkSettings,
     as_queue,
@@ -28,6 +29,8 @@ from skyweave.study.links import (
 from skyweave.study.plan import SET_WORDS, Compare, Plan, Settings
 from skyweave.study.starts import StartRule, begin_s
 
+MIB = 2**20
+"""Bytes of a mebibyte."""
 PACKET_BITS = 12_000
 """A packet of 1,500 bytes."""
 Label = str | float | bool | None
@@ -42,6 +45,14 @@ DEFAULTS: dict[str, Any] = {
     "rtt_scale": (1.0,),
     "reverse": ("trace",),
     "loss": ("path",),
+    "file_mib": (None,),
+    "subflows_per_path": (1,),
+    "handover_s": (None,),
+    "gap_s": (None,),
+    "forecast": ("none",),
+    "forecast_error_s": (0.0,),
+    "forecast_missing": (0.0,),
+    "forecast_false": (0.0,),
     "start": (StartRule(),),
     "engine": ("sim",),
     "open_on": "working",
@@ -81,9 +92,17 @@ class _Knobs(NamedTuple):
     queue: Literal["infinite"] | config.Queue
     rtt_scale: float
     reverse: Literal["trace", "unlimited"]
-    loss: Literal["path"] | float
+    loss: Literal["path"] | float | dict[str, float]
     start: StartRule
     engine: Literal["sim", "live"]
+    file_mib: float | None
+    subflows_per_path: int
+    handover_s: float | None
+    gap_s: float | None
+    forecast: Literal["none", "outages"]
+    forecast_error_s: float
+    forecast_missing: float
+    forecast_false: float
 
 
 def expand(
@@ -139,15 +158,14 @@ def _jobs(plan: Plan, block: Compare, member: DriveRun, versions: dict[str, str]
     for direction, paths, knobs in itertools.product(
         settings["direction"], path_sets(block.paths, names), _knobs(settings, block)
     ):
-        links = LinkSettings(
-            direction, duration_s, as_queue(knobs.queue), knobs.rtt_scale, knobs.reverse,
-            None if knobs.loss == "path" else knobs.loss,
-        )  # fmt: skip
+        links = _link_settings(knobs, direction, duration_s, member.seed)
         built = tuple(
             build_path(n, trace, plan.paths[n], links, member.drive.name)
             for n, trace in _traces(member.drive, paths, knobs.start, settings["duration_s"])
         )
         packets = sum(_mean(path, links) for path in built) * 1e6 * duration_s / PACKET_BITS
+        if knobs.file_mib is not None:
+            packets = min(packets, knobs.file_mib * MIB * 8 / PACKET_BITS)
         if packets == 0 and not settings["allow_dead_paths"]:
             raise ConfigError(
                 f"drive '{member.drive.name}': {'+'.join(paths)} has no {direction}link capacity "
@@ -166,6 +184,28 @@ def _jobs(plan: Plan, block: Compare, member: DriveRun, versions: dict[str, str]
             labels = _labels(member, paths, knobs, first)
             key = run_key(run, versions[knobs.engine], knobs.engine)
             yield Job(key, labels, run, packets, knobs.engine)
+
+
+def _link_settings(
+    knobs: _Knobs, direction: Literal["down", "up"], duration_s: float, seed: int
+) -> LinkSettings:
+    return LinkSettings(
+        direction=direction,
+        duration_s=duration_s,
+        queue=as_queue(knobs.queue),
+        rtt_scale=knobs.rtt_scale,
+        reverse=knobs.reverse,
+        loss=knobs.loss,
+        handover_s=knobs.handover_s,
+        gap_s=knobs.gap_s,
+        foresight=Foresight(
+            kind=knobs.forecast,
+            error_s=knobs.forecast_error_s,
+            missing=knobs.forecast_missing,
+            false=knobs.forecast_false,
+        ),
+        seed=seed,
+    )
 
 
 def _traces(
@@ -198,9 +238,7 @@ def _competing(
             update={
                 "congestion": flow.congestion,
                 "start_s": start_s,
-                "workload": config.Bulk(
-                    direction=first.workload.direction, duration_s=duration_s - start_s
-                ),
+                "workload": first.workload.model_copy(update={"duration_s": duration_s - start_s}),
             }
         )
         for flow in mix
@@ -230,7 +268,12 @@ def _connections(
                 mode=mode,
                 scheduler=scheduler,
                 congestion=knobs.mix[0].congestion,
-                workload=config.Bulk(direction=direction, duration_s=duration_s),
+                workload=config.Bulk(
+                    direction=direction,
+                    duration_s=duration_s,
+                    bytes=None if knobs.file_mib is None else round(knobs.file_mib * MIB),
+                ),
+                subflows_per_path=knobs.subflows_per_path if transport == "mptcp" else 1,
                 send_buffer_bytes=round(knobs.send_mb * 1e6),
                 receive_buffer_bytes=round(knobs.receive_mb * 1e6),
                 autotune=knobs.autotune,
@@ -260,10 +303,29 @@ def _labels(
         "queue": queue_label(as_queue(knobs.queue)),
         "rtt_scale": knobs.rtt_scale,
         "reverse": knobs.reverse,
-        "loss": knobs.loss,
+        "loss": _loss_label(knobs.loss),
         "start": knobs.start.label(),
         "engine": knobs.engine,
+        "file_mib": knobs.file_mib,
+        "subflows_per_path": knobs.subflows_per_path if together else None,
+        "handover_s": knobs.handover_s,
+        "gap_s": knobs.gap_s,
+        "forecast": knobs.forecast,
+        "forecast_error_s": knobs.forecast_error_s,
+        "forecast_missing": knobs.forecast_missing,
+        "forecast_false": knobs.forecast_false,
     }
+
+
+def _loss_label(loss: Literal["path"] | float | dict[str, float]) -> str | float:
+    """Return a loss in one word.
+
+    >>> _loss_label({"sat": 0.005})
+    'sat=0.005'
+    """
+    if not isinstance(loss, dict):
+        return loss
+    return ", ".join(f"{name}={ratio:g}" for name, ratio in loss.items())
 
 
 def _merged(common: Settings, block: Compare) -> dict[str, Any]:
@@ -294,7 +356,7 @@ def _knobs(settings: dict[str, Any], block: Compare) -> list[_Knobs]:
         receive = settings["receive_buffer_mb"] or (DEFAULT_RECEIVE_MB,)
         buffers = list(itertools.product(send, receive))
     alone: list[Mix] = [(Flow(choice),) for choice in settings["congestion"]]
-    keys = ("autotune", "queue", "rtt_scale", "reverse", "loss", "start", "engine")
+    keys = _Knobs._fields[_Knobs._fields.index("autotune") :]
     return [
         _Knobs(mix, *sizes, *others)
         for sizes in buffers

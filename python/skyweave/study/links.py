@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
+from pydantic import ValidationError
 
 from skyweave import config
 from skyweave.drive import PathTrace, Series, Values
 from skyweave.errors import ConfigError, DataError
+from skyweave.study.foresight import NOTHING_FORESEEN, Foresight, foreseen
+from skyweave.study.handovers import Handovers, Script, script
 from skyweave.study.plan import PathSpec
 
 UNLIMITED_MBPS = 1000.0
@@ -25,8 +28,19 @@ class LinkSettings:
     queue: config.Queue
     rtt_scale: float = 1.0
     reverse: Literal["trace", "unlimited"] = "trace"
-    loss: float | None = None
-    """Loss probability of every packet in place of the path's own; ``None``: the path's own."""
+    loss: Literal["path"] | float | dict[str, float] = "path"
+    """Loss probability in place of the path's own: of every path, or of those that are named."""
+    handover_s: float | None = None
+    gap_s: float | None = None
+    """What replaces ``every_s`` and ``gap_s`` of handovers; ``None``: nothing."""
+    foresight: Foresight = NOTHING_FORESEEN
+    seed: int = 0
+
+    def loss_of(self, name: str) -> float | None:
+        """Return the probability that replaces a path's own; ``None``: nothing does."""
+        if isinstance(self.loss, dict):
+            return self.loss.get(name)
+        return None if self.loss == "path" else self.loss
 
 
 def build_path(
@@ -46,9 +60,13 @@ def build_path(
         )
     if settings.reverse == "unlimited":
         series["up" if settings.direction == "down" else "down"] = None
+    handed = _handed_over(name, spec, settings)
+    if handed is not None and handed.rtt_ms is not None:
+        trace = replace(trace, rtt_ms=handed.rtt_ms)
+    outages = trace.outages if handed is None else together(trace.outages, handed.outages)
     delay = _delay(name, trace, spec, settings, drive)
     queue = settings.queue if spec.queue is None else as_queue(spec.queue)
-    loss = _loss(name, trace, spec, settings.loss, drive)
+    loss = _loss(name, trace, spec, settings.loss_of(name), drive)
 
     def link(rates: Series | None) -> config.Link:
         return config.Link(
@@ -56,7 +74,7 @@ def build_path(
             delay=delay,
             queue=queue,
             loss=loss,
-            outages=trace.outages,
+            outages=outages,
         )
 
     always = (config.UpWindow(start_s=0.0),)
@@ -66,7 +84,36 @@ def build_path(
         up=link(series["up"]),
         backup=spec.backup,
         present=always if trace.present is None else trace.present,
+        forecast=foreseen(outages, settings.foresight, name, settings.seed),
     )
+
+
+def _handed_over(name: str, spec: PathSpec, settings: LinkSettings) -> Script | None:
+    """Return what the handovers of a path do, with what the settings replace."""
+    if spec.handovers is None:
+        return None
+    swept = {"every_s": settings.handover_s, "gap_s": settings.gap_s}
+    update = {key: value for key, value in swept.items() if value is not None}
+    try:
+        model = Handovers.model_validate(spec.handovers.model_dump() | update)
+    except ValidationError as error:
+        said = error.errors()[0]["msg"]
+        raise ConfigError(f"[paths.{name}] handovers under the settings: {said}") from error
+    return script(model, name, settings.seed, settings.duration_s)
+
+
+def together(
+    first: tuple[config.OutageWindow, ...], second: tuple[config.OutageWindow, ...]
+) -> tuple[config.OutageWindow, ...]:
+    """Return outages of two origins in order and apart; where they meet, both drop."""
+    found: list[config.OutageWindow] = []
+    for one in sorted((*first, *second), key=lambda window: window.start_s):
+        if found and one.start_s <= found[-1].end_s:
+            end_s = max(found[-1].end_s, one.end_s)
+            found[-1] = config.OutageWindow(start_s=found[-1].start_s, end_s=end_s)
+        else:
+            found.append(one)
+    return tuple(found)
 
 
 def as_queue(queue: Literal["infinite"] | config.Queue) -> config.Queue:

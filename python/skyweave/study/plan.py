@@ -14,10 +14,12 @@ from skyweave.algorithms import Choice
 from skyweave.config import Loss, Queue, Ratio
 from skyweave.data.preset import preset_names
 from skyweave.errors import suggest
-from skyweave.report.spec import SPANNING, FigureSpec, Published, ReportSpec
+from skyweave.report.criterion import Published
+from skyweave.report.spec import SPANNING, FigureSpec, ReportSpec
 from skyweave.study.choices import checked, listed, spread
 from skyweave.study.described import DescribedPath
 from skyweave.study.flows import FlowGroup
+from skyweave.study.handovers import Amount, Handovers
 from skyweave.study.model import Misplaced, StudyModel, complaint, read_toml, validate
 from skyweave.study.starts import StartRule
 
@@ -101,11 +103,21 @@ class PathSpec(StudyModel):
 
     label: str = ""
     kind: Literal["satellite", "cellular", "wired", "other"] = "other"
-    rtt_ms: Positive | Literal["trace"]
+    rtt_ms: Positive | Literal["trace", "handovers"]
+    handovers: Handovers | None = None
     queue: Literal["infinite"] | Queue | None = None
     loss: Literal["none", "trace"] | Ratio | Loss = "none"
     backup: bool = False
     source: str = ""
+
+    @model_validator(mode="after")
+    def _handovers_say_it(self) -> Self:
+        if self.rtt_ms == "handovers" and (self.handovers is None or self.handovers.rtt_ms is None):
+            raise complaint(
+                "rtt_ms",
+                'rtt_ms = "handovers" needs handovers = { every_s = ..., rtt_ms = [low, high] }',
+            )
+        return self
 
 
 class Settings(StudyModel):
@@ -123,7 +135,15 @@ class Settings(StudyModel):
     queue: tuple[Literal["infinite"] | Queue, ...] | None = None
     rtt_scale: tuple[Positive, ...] | None = None
     reverse: tuple[Literal["trace", "unlimited"], ...] | None = None
-    loss: tuple[Literal["path"] | Ratio, ...] | None = None
+    loss: tuple[Literal["path"] | Ratio | dict[Name, Ratio], ...] | None = None
+    file_mib: tuple[Positive, ...] | None = None
+    subflows_per_path: tuple[Annotated[int, Field(ge=1, le=16)], ...] | None = None
+    handover_s: tuple[Positive, ...] | None = None
+    gap_s: tuple[Amount, ...] | None = None
+    forecast: tuple[Literal["none", "outages"], ...] | None = None
+    forecast_error_s: tuple[Amount, ...] | None = None
+    forecast_missing: tuple[Ratio, ...] | None = None
+    forecast_false: tuple[Ratio, ...] | None = None
     start: tuple[StartRule, ...] | None = None
     engine: tuple[Literal["sim", "live"], ...] | None = None
     open_on: Literal["working", "first"] | None = None
@@ -133,7 +153,9 @@ class Settings(StudyModel):
 
     @field_validator(
         "direction", "transport", "mode", "buffer_mb", "send_buffer_mb", "receive_buffer_mb",
-        "autotune", "queue", "rtt_scale", "reverse", "loss", "start", "engine",
+        "autotune", "queue", "rtt_scale", "reverse", "loss", "start", "engine", "file_mib",
+        "subflows_per_path", "handover_s", "gap_s",
+        "forecast", "forecast_error_s", "forecast_missing", "forecast_false",
         mode="before",
     )  # fmt: skip
     @classmethod
@@ -229,6 +251,14 @@ class Plan(StudyModel):
             if name not in sources:
                 hint = suggest(name, sources)
                 raise Misplaced(f"unknown drives '{name}': {hint}", "compare", number, "drives")
+        for number_of, loss in enumerate(block.loss or ()):
+            for name in loss if isinstance(loss, dict) else ():
+                if name not in self.paths:
+                    hint = suggest(name, self.paths)
+                    raise Misplaced(
+                        f"unknown path '{name}' in loss: {hint}",
+                        "compare", number, "loss", number_of,
+                    )  # fmt: skip
         for entry in block.paths:
             names = [] if entry in SET_WORDS else entry.split("+")
             for name in names:

@@ -5,7 +5,7 @@
 mod sigma;
 
 use crate::default_pick::{pick_among, serving_among};
-use crate::{ConnectionView, Decision, PathEvent, PathView, Scheduler};
+use crate::{ConnectionView, Decision, PathEvent, PathSet, PathView, Scheduler};
 use parameters::{Info, Parameter, Values, flag, number, option};
 use sigma::{Frozen, Limits, Sigma};
 use units::{Duration, Instant, PathId};
@@ -65,6 +65,23 @@ pub(crate) const INFO: Info = Info {
             kind: flag(true),
             meaning: "Leave sigma of a path alone in an interval in which the path was hardly used.",
             source: "ours: without it, waiting breeds waiting",
+        },
+        Parameter {
+            name: "candidates",
+            unit: "",
+            kind: option(&["all", "second"]),
+            meaning: "Which paths are compared with the fast one: all with room, the fastest first, until \
+                      one is worth it, or the second fastest alone (with more than two paths the others \
+                      then starve behind it).",
+            source: "ours: the paper has two paths in its equations",
+        },
+        Parameter {
+            name: "waits",
+            unit: "",
+            kind: flag(true),
+            meaning: "Compare transfer times and wait for the fast path; without it, lowest RTT first and \
+                      nothing but the deactivation is left.",
+            source: "ours: sets the two ideas of the paper apart",
         },
         Parameter {
             name: "deactivate",
@@ -127,6 +144,8 @@ pub struct Alcs {
     delta: Delta,
     count: Count,
     idle_guard: bool,
+    tries_all: bool,
+    waits: bool,
     deactivate: Deactivate,
     margin_milli: u32,
     /// The margin counts RTTs that a packet sent now may meet, not smoothed ones.
@@ -159,6 +178,8 @@ impl Alcs {
                 _ => Count::All,
             },
             idle_guard: values.flag("idle_guard"),
+            tries_all: values.option("candidates") == "all",
+            waits: values.flag("waits"),
             deactivate: match values.option("deactivate") {
                 "all" => Deactivate::All,
                 "new" => Deactivate::New,
@@ -264,6 +285,14 @@ impl Alcs {
         }
     }
 
+    /// Step 5. Item 23: equality sends. The deadlock rule (§3): nothing in flight on the awaited path
+    /// means nothing to wait for.
+    fn is_worth_it(&mut self, view: &ConnectionView<'_>, fast: &PathView, slow: &PathView) -> bool {
+        let k = self.segments(view, slow);
+        let (tl_f, tl_s) = self.transfer_times(k, fast, slow);
+        tl_f >= tl_s || fast.in_flight_packets == 0
+    }
+
     /// tl_f (equation 3) and tl_s (equation 4), both times w_f * w_s * 10^6, in µs.
     fn transfer_times(&mut self, k: u64, fast: &PathView, slow: &PathView) -> (u128, u128) {
         let ahead_f = k.saturating_add(fast.in_flight_packets).saturating_add(fast.queued_packets);
@@ -306,18 +335,23 @@ impl Scheduler for Alcs {
         let (Some(fast), Some(slow)) = (fast, slow) else {
             return Decision::Wait(self.next_change(view)); // step 3
         };
-        if view.reinjection || fast.id == slow.id {
+        if view.reinjection || fast.id == slow.id || !self.waits {
             return Decision::Send(slow.id); // step 2
         }
         self.update_sigmas(view);
-        let k = self.segments(view, slow);
-        let (tl_f, tl_s) = self.transfer_times(k, fast, slow);
-        // Item 23: equality sends. The deadlock rule (§3): nothing in flight on the awaited path
-        // means nothing to wait for.
-        if tl_f < tl_s && fast.in_flight_packets > 0 {
-            return Decision::Wait(self.next_change(view));
+        let mut passed = PathSet::EMPTY;
+        let mut candidate = Some(slow);
+        while let Some(slow) = candidate {
+            if self.is_worth_it(view, fast, slow) {
+                return Decision::Send(slow.id);
+            }
+            passed = passed.with(slow.id);
+            let others = |path: &PathView| {
+                path.usable && !passed.contains(path.id) && !self.is_deactivated(view.now, path)
+            };
+            candidate = pick_among(view, others).filter(|_| self.tries_all);
         }
-        Decision::Send(slow.id)
+        Decision::Wait(self.next_change(view))
     }
 
     fn avoids(&self, now: Instant, path: &PathView) -> bool {

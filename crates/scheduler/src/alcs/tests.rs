@@ -207,6 +207,41 @@ fn the_expected_rtt_is_ahead_of_a_queue_that_grows() {
     assert_eq!(alcs(&[smoothed()]).leaves_at(&growing), Some(ms(10_000 - 60)));
 }
 
+#[test]
+fn without_waiting_only_the_deactivation_is_left() {
+    let far = with_outage(path(0, 60, 20, 20), 10_000, 11_000);
+    let busy = path(1, 120, 40, 39);
+    let at = |now_ms: u64, waits: bool| {
+        let paths = [far, busy];
+        let mut view = view(&paths, 1 << 30);
+        (view.now, view.unsent_bytes) = (ms(now_ms), MSS);
+        let parameters = [("delta", word("none")), ("waits", Given::Flag(waits))];
+        build(Algorithm::Alcs, &parameters).select(&view)
+    };
+    assert!(matches!(at(9_000, true), Decision::Wait(_)), "tl_f < tl_s");
+    assert_eq!(at(9_000, false), send(1));
+    let free = with_outage(path(0, 60, 20, 5), 10_000, 11_000);
+    let mut view = view(std::slice::from_ref(&free), 1 << 30);
+    view.now = ms(10_500);
+    let only = build(Algorithm::Alcs, &[("waits", Given::Flag(false))]).select(&view);
+    assert_eq!(only, Decision::Wait(Some(ms(11_000))));
+}
+
+/// With more than two paths: one that is not worth it does not hide the next.
+#[test]
+fn the_third_path_is_compared_as_well() {
+    // Both of 60 ms: the first is full, the second is not worth it; the third has the larger window.
+    let paths = [path(0, 60, 100, 100), path(1, 61, 10, 9), path(2, 100, 800, 10)];
+    let ask = |candidates: &str| {
+        let mut view = view(&paths, 1 << 30);
+        view.unsent_bytes = 1000 * MSS;
+        let parameters = [("delta", word("none")), ("candidates", word(candidates))];
+        build(Algorithm::Alcs, &parameters).select(&view)
+    };
+    assert_eq!(ask("all"), send(2));
+    assert_eq!(ask("second"), Decision::Wait(None));
+}
+
 /// `deactivate`: retransmissions rest as well, or new data only, or nothing does.
 #[test]
 fn what_rests_before_an_outage_is_a_parameter() {
