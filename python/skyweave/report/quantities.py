@@ -48,8 +48,8 @@ WORDS: dict[str, Words] = {
 }
 OF_RUNS = (
     "completion_s", "satellite_share", "retransmissions", "retransmission_rate",
-    "outage_retransmission_rate", "lost_in_outages",
+    "outage_retransmission_rate", "outage_share", "lost_in_outages",
 )  # fmt: skip
 """Quantities with one value a run."""
-MOMENTS = ("srtt_ms", "link_rtt_ms", "link_rtt_span_ms", "outage_share")
-"""Quantities of moments or packets, whatever one sample of a rate is."""
+MOMENTS = ("srtt_ms", "link_rtt_ms", "link_rtt_span_ms")
+"""Quantities of moments, whatever one sample of a rate is."""

@@ -16,8 +16,7 @@ def run_totals(
     """Return arrays of one value, or of none where a run has no such number.
 
     Packets are those of the sender of all connections, on all their paths; shares are 0 to 1.
-    ``completion_s`` is infinite for a transfer that was stopped before its end; ``outage_share``
-    has a sample for each packet that was sent again: 1 if an outage was the cause.
+    ``completion_s`` is infinite for a transfer that was stopped before its end.
     """
     connections = totals["connections"]
     times = [c["completion_s"] for c in connections if "completion_s" in c]
@@ -38,7 +37,7 @@ def run_totals(
         "retransmissions": np.empty(0) if again is None else np.array([again]),
         "retransmission_rate": _ratio(again, sent),
         "outage_retransmission_rate": _ratio(by_outages, sent),
-        "outage_share": _each(by_outages, again),
+        "outage_share": _ratio(by_outages, again),
         "lost_in_outages": np.array([float(sum(lost))]) if lost else np.empty(0),
     }
 
@@ -48,13 +47,6 @@ def _sum(paths: list[tuple[str, Any]], key: str) -> float | None:
     values = [path.get(key) for _, path in paths]
     told = [value for value in values if value is not None]
     return float(sum(told)) if values and len(told) == len(values) else None
-
-
-def _each(part: float | None, whole: float | None) -> Values:
-    """Return a sample for each of ``whole``, 1 for those in ``part``."""
-    if part is None or whole is None:
-        return np.empty(0)
-    return np.concatenate([np.ones(int(part)), np.zeros(int(whole - part))])
 
 
 def _ratio(part: float | None, whole: float | None) -> Values:
