@@ -41,10 +41,4 @@ impl Earth {
         let [x, y, z] = teme;
         [self.cos * x + self.sin * y, self.cos * y - self.sin * x, z]
     }
-
-    /// A position in TEME.
-    pub fn teme(&self, ecef: Vec3) -> Vec3 {
-        let [x, y, z] = ecef;
-        [self.cos * x - self.sin * y, self.cos * y + self.sin * x, z]
-    }
 }

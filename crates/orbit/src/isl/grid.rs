@@ -63,17 +63,18 @@ impl Grid {
         }
     }
 
-    /// Pairs the satellites of two planes one to one, the closest in phase first; pairs that are
-    /// more than a slot apart stay without.
+    /// Pairs the satellites of two planes one to one, those first whose difference in phase is
+    /// closest to the planes' own; pairs that are more than a slot off stay without.
     fn match_planes(&mut self, plane: &Plane, next: &Plane) {
+        let shift_deg = shift_deg(plane, next);
         let slot_deg = 360.0 / plane.len().min(next.len()) as f64;
         let mut pairs = Vec::new();
         for (i, a) in plane.iter().enumerate() {
             for (j, b) in next.iter().enumerate() {
-                let apart = (a.phase_deg - b.phase_deg).rem_euclid(360.0);
-                let apart = apart.min(360.0 - apart);
-                if apart <= slot_deg {
-                    pairs.push((apart, i, j));
+                let off = (b.phase_deg - a.phase_deg - shift_deg).rem_euclid(360.0);
+                let off = off.min(360.0 - off);
+                if off <= slot_deg {
+                    pairs.push((off, i, j));
                 }
             }
         }
@@ -86,6 +87,23 @@ impl Grid {
             }
         }
     }
+}
+
+/// By how much the slots of the next plane are ahead of those of this one, -0.45 to 0.55 slots: the
+/// mean direction of all differences. Half a slot is as near forwards as backwards; all then go
+/// forwards, or the grid would have holes.
+fn shift_deg(plane: &Plane, next: &Plane) -> f64 {
+    let slots = plane.len().max(next.len()) as f64;
+    let (mut sin, mut cos) = (0.0, 0.0);
+    for a in plane {
+        for b in next {
+            let (s, c) = (slots * (b.phase_deg - a.phase_deg)).to_radians().sin_cos();
+            (sin, cos) = (sin + s, cos + c);
+        }
+    }
+    let fraction = sin.atan2(cos) / std::f64::consts::TAU;
+    let forwards = if fraction < -0.45 { fraction + 1.0 } else { fraction };
+    forwards * 360.0 / slots
 }
 
 /// The right ascension of a plane: that of the member in the middle, planes are narrow.

@@ -16,7 +16,7 @@ use crate::isl::Sky;
 use crate::terrestrial::vacuum_rtt_ms;
 use crate::time::Utc;
 use crate::visibility::{Pass, View};
-use candidates::Candidates;
+use candidates::{Candidates, Seen};
 use carrier::Carrier;
 use fleet::Fleet;
 use ticks::{Tick, ticks};
@@ -49,7 +49,7 @@ pub fn serve(constellation: &Constellation, config: &ServeConfig) -> Result<Sche
         sky: Sky::new(constellation, fleet.usable.clone(), start),
         view,
         start,
-        serving: None,
+        serving: Err(Reason::NoSatellite),
     };
     let mut timeline = Timeline::new(config, &fleet);
     for tick in ticks(config, start) {
@@ -65,7 +65,8 @@ struct Run<'a> {
     sky: Sky<'a>,
     view: View,
     start: Utc,
-    serving: Option<Pass>,
+    /// The pass in use, or why there is none.
+    serving: Result<Pass, Reason>,
 }
 
 impl Run<'_> {
@@ -77,7 +78,7 @@ impl Run<'_> {
         if tick.chooses || free_and_lost {
             let until = tick.next_choice_s.map(|time_s| self.geometry(time_s));
             state = self.choose(now, until);
-            timeline.serve(tick.time_s, self.serving.map(|pass| pass.satellite));
+            timeline.serve(tick.time_s, self.serving.ok().map(|pass| pass.satellite));
         }
         timeline.note(tick, state.map(|km| vacuum_rtt_ms(km) + self.config.extra_rtt_ms));
     }
@@ -89,7 +90,10 @@ impl Run<'_> {
 
     /// The length of the way through the serving satellite, or why there is none.
     fn state(&self, now: Utc) -> Result<f64, Reason> {
-        let serving = self.serving.filter(|pass| pass.set > now).ok_or(Reason::NoSatellite)?;
+        let serving = self.serving?;
+        if serving.set <= now {
+            return Err(Reason::NoSatellite);
+        }
         let position = self.sky.ecef_km(serving.satellite).ok_or(Reason::NoSatellite)?;
         let (up_km, _) = self.view.site.sight(position);
         let onward = self.carrier.onward_km(&self.sky, serving.satellite);
@@ -98,30 +102,30 @@ impl Run<'_> {
 
     fn choose(&mut self, now: Utc, until: Option<Utc>) -> Result<f64, Reason> {
         let visible = self.candidates.at(now, &self.sky, &self.view);
-        self.serving = None;
         if visible.is_empty() {
+            self.serving = Err(Reason::NoSatellite);
             return Err(Reason::NoSatellite);
         }
-        let (lasting, brief): (Vec<_>, Vec<_>) =
-            visible.into_iter().partition(|seen| until.is_none_or(|until| seen.pass.set >= until));
-        // With a bent pipe the gateway must last too.
-        let (lasting, gateway_lost) = match until {
-            Some(until) if self.carrier.is_quick() => {
-                self.sky.turn_to(until);
-                let split = lasting.into_iter().partition(|seen| {
-                    self.carrier.onward_km(&self.sky, seen.pass.satellite).is_some()
-                });
-                self.sky.turn_to(now);
-                split
-            }
-            _ => (lasting, Vec::new()),
+        let (lasting, brief) = self.part(visible, now, until);
+        let picked = self
+            .candidates
+            .pick(lasting, &self.carrier, &self.sky)
+            .or_else(|| self.candidates.pick(brief, &self.carrier, &self.sky));
+        self.serving = picked.ok_or(self.carrier.reason());
+        self.state(now)
+    }
+
+    /// Who can serve until then, and who cannot. With a bent pipe the gateway must last too; routes
+    /// between satellites take too long to ask for all candidates.
+    fn part(&mut self, seen: Vec<Seen>, now: Utc, until: Option<Utc>) -> (Vec<Seen>, Vec<Seen>) {
+        let Some(until) = until else { return (seen, Vec::new()) };
+        self.sky.turn_to(until);
+        let lasts = |seen: &Seen| {
+            let carries = || self.carrier.onward_km(&self.sky, seen.pass.satellite).is_some();
+            seen.pass.set >= until && (!self.carrier.is_quick() || carries())
         };
-        for group in [lasting, [gateway_lost, brief].concat()] {
-            self.serving = self.candidates.pick(group, &self.carrier, &self.sky);
-            if self.serving.is_some() {
-                return self.state(now);
-            }
-        }
-        Err(self.carrier.reason())
+        let parts = seen.into_iter().partition(lasts);
+        self.sky.turn_to(now);
+        parts
     }
 }
