@@ -5,6 +5,7 @@
 
 mod algorithms;
 mod cost;
+mod orbit;
 mod outcome;
 mod relay;
 mod scheduling;
@@ -27,6 +28,8 @@ mod _skyweave {
     use super::algorithms::{algorithm_tables, check_algorithm};
     #[pymodule_export]
     use super::cost::measure_algorithms;
+    #[pymodule_export]
+    use super::orbit::{Constellation, fibre_rtt_ms, shell_names};
     #[pymodule_export]
     use super::outcome::RawRecord;
     #[pymodule_export]

@@ -1,0 +1,23 @@
+"""Satellites: what a path through a constellation does over time, from geometry.
+
+* ``spec``: what a study file says about an orbit; ``places``: cities and coordinates
+* ``catalogue``: files of elements and of gateways; ``path``: from a spec to an ``OrbitPath``
+* ``bench``: how fast that is on this machine
+
+The computing is done in ``crates/orbit``; docs/orbits.md says what is modelled.
+"""
+
+from skyweave.orbit.path import Handover, OrbitPath, Outage, fibre_rtt_ms, orbit_path
+from skyweave.orbit.places import PLACES, Place
+from skyweave.orbit.spec import OrbitSpec
+
+__all__ = [
+    "PLACES",
+    "Handover",
+    "OrbitPath",
+    "OrbitSpec",
+    "Outage",
+    "Place",
+    "fibre_rtt_ms",
+    "orbit_path",
+]
