@@ -101,6 +101,8 @@ def _check_figure(figure: FigureSpec, labels: list[Labels]) -> None:
     present = {item["drives"] for item in labels}
     for other in figure.beside:
         _known(what, "drives", other.drives, present)
+    for key in figure.where_any:
+        _known(what, "setting", key, SETTINGS)
     for chosen in (figure, *figure.beside):
         runs = _check(what, chosen, labels, figure.varies)
         _check_cells(what, figure.cells, runs)

@@ -55,8 +55,7 @@ def _facet(axes: Axes, canvas: Canvas, found: Sequence[Variant], names: Sequence
             group = groups.index(cell if spec.x is None else variant.settings[spec.x])
             at = group + (names.index(name) - (len(names) - 1) / 2) * step
             _mark(axes, at, LIGHT[LINES[names.index(name) % len(LINES)]], canvas, variant, cell)
-    labels = [str(g).replace("+", "\n+") if spec.x is None else f"{g:g}" for g in groups]
-    axes.set_xticks(range(len(groups)), labels)
+    axes.set_xticks(range(len(groups)), [_label(group) for group in groups])
     axes.set_xlim(-0.6, len(groups) - 0.4)
     axes.set_xlabel("" if spec.x is None else words_of(spec.x))
 
@@ -65,9 +64,17 @@ def _groups(canvas: Canvas, found: Sequence[Variant]) -> list[Any]:
     """Return what stands along the axis, in order."""
     spec = canvas.spec
     if spec.x is not None:
-        return sorted({v.settings[spec.x] for v in found if v.settings[spec.x] is not None})
+        values = {v.settings[spec.x]: None for v in found if v.settings[spec.x] is not None}
+        return sorted(values) if all(isinstance(v, int | float) for v in values) else list(values)
     cells = [cell for v in found for cell in cells_or_default(v.panel, spec.cells)]
     return list(dict.fromkeys(cells))
+
+
+def _label(group: Any) -> str:
+    """Return what stands below a group, in lines that fit."""
+    if isinstance(group, int | float):
+        return f"{group:g}"
+    return str(group).replace("+", "\n+").replace("(", "\n(").replace("droptail ", "droptail\n")
 
 
 def _mark(axes: Axes, at: float, colour: str, canvas: Canvas, variant: Variant, cell: str) -> None:

@@ -136,7 +136,9 @@ def _across(
     """Return what a figure over settings is drawn from."""
     namer = Namer(results.frozen["plan"])
     chosen: list[Selection] = [spec, *(s for s in spec.beside if s.drives in results.groups)]
-    facets = [(_facet_title(one, chosen, namer), variants(results, one)) for one in chosen]
+    facets = [
+        (_facet_title(one, chosen, namer), variants(results, one, spec.where_any)) for one in chosen
+    ]
     grid = facets[0][1]
     return Canvas(spec, grid[0].panel, colours, marks, grid=grid, facets=facets)
 

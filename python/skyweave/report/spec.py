@@ -78,6 +78,8 @@ class FigureSpec(Selection):
     statistic: str = "median"
     x_max: Positive | None = None
     beside: tuple[Selection, ...] = ()
+    where_any: dict[str, tuple[Setting, ...]] = Field(default_factory=dict)
+    """Values that count of settings that vary, here and beside."""
     rtt_rise_below: Positive | None = None
 
     _statistic = field_validator("statistic")(check_statistic)
@@ -85,7 +87,7 @@ class FigureSpec(Selection):
     @model_validator(mode="after")
     def _keys_belong(self) -> Self:
         for key, kinds in _KEYS.items():
-            given = getattr(self, key) not in (None, ())
+            given = getattr(self, key) not in (None, (), {})
             if given and self.kind not in kinds:
                 theirs = ", ".join(f"'{kind}'" for kind in kinds)
                 raise complaint(
@@ -112,6 +114,7 @@ _KEYS = {
     "cells": ("heatmap", "sweep", "distribution", "engines", "compare"),
     "quantity": ("sweep", "distribution", "compare"),
     "x_max": ("distribution",),
+    "where_any": ("sweep", "distribution", "compare"),
     "beside": ("distribution", "compare"),
     "rtt_rise_below": ("heatmap",),
 }

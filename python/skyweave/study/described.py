@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 import numpy as np
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from skyweave import config
 from skyweave.drive import Drive, PathTrace, Series
 from skyweave.study.model import StudyModel, complaint
+from skyweave.study.orbits import FibreDelay, Followed, OrbitDelay, follow
 
 Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
@@ -55,16 +57,25 @@ class Presence(StudyModel):
 class DescribedPath(StudyModel):
     """One path: rates in Mbit/s, round-trip time in ms, share of packets lost (0 to 1).
 
-    ``outages`` and ``present`` (always, if not given) are in seconds of the drive; both directions
-    are meant.
+    ``rtt_ms`` may come from geometry: ``{ orbit = {...} }`` brings its outages with it,
+    ``{ fibre = {...} }`` is constant. ``outages`` and ``present`` (always, if not given) are in
+    seconds of the drive; both directions are meant.
     """
 
     downlink_mbps: Steps
     uplink_mbps: Steps
-    rtt_ms: Steps
+    rtt_ms: Steps | OrbitDelay | FibreDelay
     loss: Steps = Steps(times_s=(0.0,), values=(0.0,))
     outages: tuple[Outage, ...] = ()
     present: tuple[Presence, ...] | None = Field(default=None, min_length=1)
+
+    @field_validator("rtt_ms", mode="before")
+    @classmethod
+    def _one_kind(cls, value: Any) -> Any:
+        """Choose by the key, so that a mistake inside gets one message and not three."""
+        kinds: dict[str, type[StudyModel]] = {"orbit": OrbitDelay, "fibre": FibreDelay}
+        keys = [key for key in kinds if isinstance(value, dict) and key in value]
+        return (kinds[keys[0]] if keys else Steps).model_validate(value)
 
     @model_validator(mode="after")
     def _loss_is_a_share(self) -> Self:
@@ -96,24 +107,64 @@ def _check_windows(key: str, windows: Sequence[Outage | Presence]) -> None:
             )
 
 
-def described(source: str, links: dict[str, DescribedPath], seed: int, duration_s: float) -> Drive:
-    """Return a drive over described links; all seeds see the same links, and other losses."""
-    return Drive(
+def described(
+    source: str,
+    links: dict[str, DescribedPath],
+    seed: int,
+    duration_s: float,
+    folders: Sequence[Path] = (),
+) -> tuple[Drive, tuple[str, ...]]:
+    """Return a drive over described links, and notes on its orbits.
+
+    All seeds see the same links and other losses; over orbits, they may begin at other moments.
+    ``folders`` is where files of orbital elements are looked for.
+    """
+    followed = {
+        name: follow(name, path.rtt_ms, seed, duration_s, folders)
+        for name, path in links.items()
+        if isinstance(path.rtt_ms, OrbitDelay)
+    }
+    drive = Drive(
         name=f"{source}-{seed}",
         origin=f"described in the study, seed {seed}",
-        paths={
-            name: PathTrace(
-                downlink_mbps=_series(path.downlink_mbps, duration_s),
-                uplink_mbps=_series(path.uplink_mbps, duration_s),
-                rtt_ms=_series(path.rtt_ms, duration_s),
-                loss_ratio=_series(path.loss, duration_s),
-                outages=tuple(config.OutageWindow(**one.model_dump()) for one in path.outages),
-                present=_present(path),
-            )
-            for name, path in links.items()
-        },
+        paths={name: _trace(path, followed.get(name), duration_s) for name, path in links.items()},
+        start=next((one.start for one in followed.values()), None),
         synthetic=True,
     )
+    return drive, tuple(note for one in followed.values() for note in one.notes)
+
+
+def _trace(path: DescribedPath, followed: Followed | None, duration_s: float) -> PathTrace:
+    windows = tuple(config.OutageWindow(**one.model_dump()) for one in path.outages)
+    rtt_ms: Series | None = None
+    if followed is not None:
+        rtt_ms, windows = followed.rtt_ms, together(windows, followed.outages)
+    elif isinstance(path.rtt_ms, Steps):
+        rtt_ms = _series(path.rtt_ms, duration_s)
+    elif isinstance(path.rtt_ms, FibreDelay):
+        rtt_ms = _series(Steps(times_s=(0.0,), values=(path.rtt_ms.rtt_ms,)), duration_s)
+    return PathTrace(
+        downlink_mbps=_series(path.downlink_mbps, duration_s),
+        uplink_mbps=_series(path.uplink_mbps, duration_s),
+        rtt_ms=rtt_ms,
+        loss_ratio=_series(path.loss, duration_s),
+        outages=windows,
+        present=_present(path),
+    )
+
+
+def together(
+    first: tuple[config.OutageWindow, ...], second: tuple[config.OutageWindow, ...]
+) -> tuple[config.OutageWindow, ...]:
+    """Return outages of two origins in order and apart; where they meet, both drop."""
+    found: list[config.OutageWindow] = []
+    for one in sorted((*first, *second), key=lambda window: window.start_s):
+        if found and one.start_s <= found[-1].end_s:
+            end_s = max(found[-1].end_s, one.end_s)
+            found[-1] = config.OutageWindow(start_s=found[-1].start_s, end_s=end_s)
+        else:
+            found.append(one)
+    return tuple(found)
 
 
 def _present(path: DescribedPath) -> tuple[config.UpWindow, ...] | None:

@@ -14,11 +14,16 @@ from skyweave.data.preset import Preset, load_preset
 from skyweave.drive import Drive, PathTrace, Series
 from skyweave.errors import DataError
 from skyweave.study.described import described
+from skyweave.study.orbits import OrbitDelay, missing_file
 from skyweave.study.plan import DriveSource, Plan
 
 Synthesise = Callable[[str | Preset, int, float], Drive]
 Load = Callable[[Path, str | None], list[Drive]]
 Scripted = TypeVar("Scripted", OutageWindow, UpWindow)
+
+
+_MOST_NOTES = 3
+"""Seeds that begin at different moments have notes that differ in a number."""
 
 
 @dataclass(frozen=True)
@@ -45,11 +50,14 @@ def default_makers() -> Makers:
     return Makers(synthesise=synthesise, load=load)
 
 
-def gather(plan: Plan, data: Path | None, makers: Makers) -> tuple[list[DriveRun], list[str]]:
+def gather(
+    plan: Plan, data: Path | None, makers: Makers, folder: Path | None = None
+) -> tuple[list[DriveRun], list[str]]:
     """Return all drives of the plan in its order, and a note on each source that is left out.
 
     ``data`` is the folder below which data files are looked for; without it the sources that
-    need it are left out with a note. Raises :class:`DataError` when the folder or a file is
+    need it are left out with a note. ``folder`` is that of the study: orbital elements are looked
+    for there as well. Raises :class:`DataError` when the folder or a file is
     missing, or when nothing remains.
     """
     if data is not None and not data.is_dir():
@@ -60,7 +68,9 @@ def gather(plan: Plan, data: Path | None, makers: Makers) -> tuple[list[DriveRun
         if source.preset is not None:
             drives += _synthetic(source, makers.synthesise)
         elif source.links is not None:
-            drives += _described(source)
+            found, note = _described(source, [one for one in (folder, data) if one is not None])
+            drives += found
+            notes += note
         elif data is None:
             notes.append(
                 f"Drives '{source.name}' were left out: they need the files '{source.data}'; "
@@ -86,12 +96,22 @@ def _synthetic(source: DriveSource, synthesise: Synthesise) -> list[DriveRun]:
     ]
 
 
-def _described(source: DriveSource) -> list[DriveRun]:
+def _described(source: DriveSource, folders: list[Path]) -> tuple[list[DriveRun], list[str]]:
+    """Make the drives of described links; without a file of orbital elements there are none."""
     links, duration_s = source.links or {}, source.duration_s or 0.0
-    return [
-        DriveRun(source.name, described(source.name, links, seed, duration_s), seed)
-        for seed in source.seed_list
-    ]
+    for path in links.values():
+        if isinstance(path.rtt_ms, OrbitDelay) and (file := missing_file(path.rtt_ms, folders)):
+            return [], [
+                f"Drives '{source.name}' were left out: they need the orbital elements '{file}'; "
+                "put that file beside the study, or give its folder with --data."
+            ]
+    drives: list[DriveRun] = []
+    notes: dict[str, None] = {}
+    for seed in source.seed_list:
+        drive, said = described(source.name, links, seed, duration_s, folders)
+        drives.append(DriveRun(source.name, drive, seed))
+        notes |= dict.fromkeys(f"Drives '{source.name}': {note}" for note in said)
+    return drives, list(notes)[:_MOST_NOTES]
 
 
 def recoupled(preset: Preset, coupling: float) -> Preset:

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from skyweave import config
 from skyweave.drive import PathTrace, Series, Values
 from skyweave.errors import ConfigError, DataError
+from skyweave.study.described import together
 from skyweave.study.foresight import NOTHING_FORESEEN, Foresight, foreseen
 from skyweave.study.handovers import Handovers, Script, script
 from skyweave.study.plan import PathSpec
@@ -100,20 +101,6 @@ def _handed_over(name: str, spec: PathSpec, settings: LinkSettings) -> Script | 
         said = error.errors()[0]["msg"]
         raise ConfigError(f"[paths.{name}] handovers under the settings: {said}") from error
     return script(model, name, settings.seed, settings.duration_s)
-
-
-def together(
-    first: tuple[config.OutageWindow, ...], second: tuple[config.OutageWindow, ...]
-) -> tuple[config.OutageWindow, ...]:
-    """Return outages of two origins in order and apart; where they meet, both drop."""
-    found: list[config.OutageWindow] = []
-    for one in sorted((*first, *second), key=lambda window: window.start_s):
-        if found and one.start_s <= found[-1].end_s:
-            end_s = max(found[-1].end_s, one.end_s)
-            found[-1] = config.OutageWindow(start_s=found[-1].start_s, end_s=end_s)
-        else:
-            found.append(one)
-    return tuple(found)
 
 
 def as_queue(queue: Literal["infinite"] | config.Queue) -> config.Queue:

@@ -99,7 +99,7 @@ def prepare(study: Path, options: Options) -> Prepared:
     said: list[str] = []
     if options.engine_name is not None:
         plan, published, said = with_engine(plan, published, options.engine_name)
-    drives, notes = gather(plan, options.data, options.makers or default_makers())
+    drives, notes = gather(plan, options.data, options.makers or default_makers(), study.parent)
     version = options.code_version or code_version()
     jobs, gaps = expand(plan, drives, version, live_version(options.source))
     check_live(study, jobs, options.cluster, options.source)
