@@ -141,3 +141,12 @@ def test_bad_files_are_refused_with_file_and_line(tmp_path):
         load_constellation("starlonk")
     with pytest.raises(ConfigError, match="duration_s = -1"):
         orbit_path(bent_pipe(), -1.0)
+
+
+def test_moments_that_are_none_are_refused():
+    found = load_constellation("oneweb")
+    for unix_s in (float("nan"), -1.0, 1e12):
+        with pytest.raises(ValueError, match="is no Unix time"):
+            found.look_angles(unix_s, (0.0, 0.0, 0.0))
+    with pytest.raises(ValueError, match="lat_deg = 91"):
+        found.look_angles(0.0, (91.0, 0.0, 0.0))
