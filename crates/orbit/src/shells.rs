@@ -1,8 +1,9 @@
 //! The constellations that are built in: their orbits as operators filed them with the FCC.
 //!
-//! Filings give planes, satellites, inclination and altitude. The phasing between planes is ours:
-//! neighbouring planes are half a slot apart (Walker's F = planes / 2), as Hypatia assumes
-//! (satgenpy, `phase_diff`; Kassing et al., IMC 2020).
+//! Their tables give planes, satellites, inclination and altitude. The phasing between planes is
+//! ours, not that of the filings' lists of single satellites: neighbouring planes are half a slot
+//! apart (Walker's F = planes / 2), as Hypatia assumes (satgenpy, `phase_diff`; Kassing et al., IMC
+//! 2020).
 
 /// One shell: circular orbits at one altitude and inclination, in evenly spaced planes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -42,7 +43,7 @@ pub const SHELLS: [Shell; 10] = [
     delta("kuiper",   "kuiper-51.9",   (51.9,  630.0), (34, 34), KUIPER),
     delta("kuiper",   "kuiper-42",     (42.0,  610.0), (36, 36), KUIPER),
     delta("kuiper",   "kuiper-33",     (33.0,  590.0), (28, 28), KUIPER),
-    star("oneweb",     "oneweb-588",   (87.9, 1200.0), (12, 49), "FCC SAT-MPL-20200526-00062, first phase: what was launched"),
+    star("oneweb",     "oneweb-588",   (87.9, 1200.0), (12, 49), "FCC SAT-MPL-20200526-00062, phase 1, its part at 87.9 degrees"),
     star("oneweb-720", "oneweb-720",   (87.9, 1200.0), (18, 40), "FCC SAT-LOI-20160428-00041, granted by FCC 17-77 (2017)"),
 ];
 

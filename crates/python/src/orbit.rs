@@ -16,6 +16,14 @@ fn place((lat_deg, lon_deg, height_m): Coordinates) -> PyResult<Place> {
     Ok(place)
 }
 
+fn moment(unix_s: f64) -> PyResult<Utc> {
+    // Nanoseconds of 64 bits end in 2262.
+    if (0.0..=9.2e9).contains(&unix_s) {
+        return Ok(Utc::from_unix_s(unix_s));
+    }
+    Err(refuse(format!("{unix_s} is no Unix time between 1970 and 2261; give seconds")))
+}
+
 /// A set of satellites.
 #[pyclass(frozen, module = "skyweave._skyweave")]
 pub(crate) struct Constellation {
@@ -57,7 +65,7 @@ impl Constellation {
     /// A built-in constellation or shell with its elements at a moment.
     #[staticmethod]
     fn built_in(name: &str, epoch_unix_s: f64) -> PyResult<Self> {
-        let inner = orbit::built_in(name, Utc::from_unix_s(epoch_unix_s)).map_err(refuse)?;
+        let inner = orbit::built_in(name, moment(epoch_unix_s)?).map_err(refuse)?;
         Ok(Self { inner })
     }
 
@@ -90,8 +98,8 @@ impl Constellation {
     }
 
     /// Days between the elements and a moment; 0 for built-in constellations.
-    fn ages_days<'py>(&self, py: Python<'py>, unix_s: f64) -> Bound<'py, PyArray1<f64>> {
-        self.inner.ages_days(Utc::from_unix_s(unix_s)).into_pyarray(py)
+    fn ages_days<'py>(&self, py: Python<'py>, unix_s: f64) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        Ok(self.inner.ages_days(moment(unix_s)?).into_pyarray(py))
     }
 
     /// The mean elements as columns.
@@ -118,7 +126,7 @@ impl Constellation {
         site: Coordinates,
     ) -> PyResult<Bound<'py, PyDict>> {
         let site = Site::new(&place(site)?).map_err(refuse)?;
-        let earth = Earth::at(Utc::from_unix_s(unix_s));
+        let earth = Earth::at(moment(unix_s)?);
         let satellites = self.inner.satellites();
         let rows = py.detach(|| -> Vec<[f64; 3]> {
             let look = |satellite: &Satellite| {
@@ -136,24 +144,24 @@ impl Constellation {
     }
 
     /// Positions in TEME, a row of x, y, z for each satellite; NaN for what has decayed.
-    fn teme_km<'py>(&self, py: Python<'py>, unix_s: f64) -> Bound<'py, PyArray2<f64>> {
-        let at = Utc::from_unix_s(unix_s);
-        self.points(py, move |satellite| satellite.state(at).map(|state| state.position_km))
+    fn teme_km<'py>(&self, py: Python<'py>, unix_s: f64) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let at = moment(unix_s)?;
+        Ok(self.points(py, move |satellite| satellite.state(at).map(|state| state.position_km)))
     }
 
     /// Positions in ECEF likewise.
-    fn ecef_km<'py>(&self, py: Python<'py>, unix_s: f64) -> Bound<'py, PyArray2<f64>> {
-        let earth = Earth::at(Utc::from_unix_s(unix_s));
-        self.points(py, move |satellite| satellite.ecef_km(&earth))
+    fn ecef_km<'py>(&self, py: Python<'py>, unix_s: f64) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let earth = Earth::at(moment(unix_s)?);
+        Ok(self.points(py, move |satellite| satellite.ecef_km(&earth)))
     }
 
     /// Latitude, longitude and height in km of what is under each satellite.
-    fn ground<'py>(&self, py: Python<'py>, unix_s: f64) -> Bound<'py, PyArray2<f64>> {
-        let earth = Earth::at(Utc::from_unix_s(unix_s));
-        self.points(py, move |satellite| {
+    fn ground<'py>(&self, py: Python<'py>, unix_s: f64) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let earth = Earth::at(moment(unix_s)?);
+        Ok(self.points(py, move |satellite| {
             let place = Place::from_ecef_km(satellite.ecef_km(&earth)?);
             Some([place.lat_deg, place.lon_deg, place.height_m / 1e3])
-        })
+        }))
     }
 
     /// The passes over a place within (start, end), in order of their rise.
@@ -167,7 +175,7 @@ impl Constellation {
     ) -> PyResult<Bound<'py, PyDict>> {
         let view = View::new(&place(site)?, min_elevation_deg, gso_avoidance_deg);
         let view = view.map_err(refuse)?;
-        let (start, end) = (Utc::from_unix_s(span_unix_s.0), Utc::from_unix_s(span_unix_s.1));
+        let (start, end) = (moment(span_unix_s.0)?, moment(span_unix_s.1)?);
         let passes = py.detach(|| self.inner.passes(&view, start, end));
         let columns = PyDict::new(py);
         let places: Vec<usize> = passes.iter().map(|pass| pass.satellite).collect();

@@ -48,12 +48,8 @@ impl Candidates {
     }
 
     /// The first by the policy that has a way to the other end.
-    pub(super) fn pick(
-        &mut self,
-        mut seen: Vec<Seen>,
-        carrier: &Carrier,
-        sky: &Sky<'_>,
-    ) -> Option<Pass> {
+    pub(super) fn pick(&mut self, seen: &[Seen], carrier: &Carrier, sky: &Sky<'_>) -> Option<Pass> {
+        let mut seen = seen.to_vec();
         match self.policy {
             Policy::HighestElevation => {
                 seen.sort_by(|a, b| b.sin_elevation.total_cmp(&a.sin_elevation));

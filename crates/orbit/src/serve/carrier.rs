@@ -47,11 +47,6 @@ impl Carrier {
         }
     }
 
-    /// Whether asking is cheap enough to ask of every candidate.
-    pub(super) fn is_quick(&self) -> bool {
-        matches!(self, Self::Gateways(_))
-    }
-
     /// The shortest way from a satellite down to the other end.
     pub(super) fn onward_km(&self, sky: &Sky<'_>, satellite: usize) -> Option<f64> {
         match self {

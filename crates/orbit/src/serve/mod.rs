@@ -106,26 +106,23 @@ impl Run<'_> {
             self.serving = Err(Reason::NoSatellite);
             return Err(Reason::NoSatellite);
         }
-        let (lasting, brief) = self.part(visible, now, until);
-        let picked = self
-            .candidates
-            .pick(lasting, &self.carrier, &self.sky)
-            .or_else(|| self.candidates.pick(brief, &self.carrier, &self.sky));
+        let lasts = |seen: &Seen| until.is_none_or(|until| seen.pass.set >= until);
+        let (mut lasting, mut brief): (Vec<_>, Vec<_>) = visible.into_iter().partition(lasts);
+        // What is behind the satellite must last too; that is asked of one pick after the other,
+        // since routes take long to find.
+        let mut picked = self.candidates.pick(&lasting, &self.carrier, &self.sky);
+        while let (Some(pick), Some(until)) = (picked, until) {
+            self.sky.turn_to(until);
+            let carries = self.carrier.onward_km(&self.sky, pick.satellite).is_some();
+            self.sky.turn_to(now);
+            if carries {
+                break;
+            }
+            brief.extend(lasting.extract_if(.., |seen| seen.pass.satellite == pick.satellite));
+            picked = self.candidates.pick(&lasting, &self.carrier, &self.sky);
+        }
+        let picked = picked.or_else(|| self.candidates.pick(&brief, &self.carrier, &self.sky));
         self.serving = picked.ok_or(self.carrier.reason());
         self.state(now)
-    }
-
-    /// Who can serve until then, and who cannot. With a bent pipe the gateway must last too; routes
-    /// between satellites take too long to ask for all candidates.
-    fn part(&mut self, seen: Vec<Seen>, now: Utc, until: Option<Utc>) -> (Vec<Seen>, Vec<Seen>) {
-        let Some(until) = until else { return (seen, Vec::new()) };
-        self.sky.turn_to(until);
-        let lasts = |seen: &Seen| {
-            let carries = || self.carrier.onward_km(&self.sky, seen.pass.satellite).is_some();
-            seen.pass.set >= until && (!self.carrier.is_quick() || carries())
-        };
-        let parts = seen.into_iter().partition(lasts);
-        self.sky.turn_to(now);
-        parts
     }
 }

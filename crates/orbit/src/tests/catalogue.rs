@@ -1,4 +1,5 @@
 use crate::{Constellation, Format, OrbitError, Utc, parse};
+use proptest::prelude::*;
 
 /// Satellite 00005 of the verification set of Vallado et al. 2006 (AIAA 2006-6753).
 const VANGUARD: &str = "\
@@ -140,4 +141,45 @@ fn ages_count_in_both_directions() {
     assert_eq!(vanguard.ages_days(epoch.plus_s(86_400.0)), [1.0]);
     assert_eq!(vanguard.ages_days(epoch.plus_s(-43_200.0)), [0.5]);
     assert_eq!(epoch.nanos() / 1_000_000, Utc::from_unix_s(962_131_819.733).nanos() / 1_000_000);
+}
+
+/// Puts the right last digit behind a changed line, so that the change reaches the fields.
+fn with_checksum(line: &str) -> String {
+    let body: String = line.chars().take(68).collect();
+    let value = |c: char| if c == '-' { 1 } else { c.to_digit(10).unwrap_or(0) };
+    format!("{body}{}", body.chars().map(value).sum::<u32>() % 10)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    /// Whatever stands in a field, it is read, refused with file and line, or has decayed.
+    #[test]
+    fn no_text_makes_the_reader_panic(
+        changes in prop::collection::vec((1_usize..3, 2_usize..68, "[ -~]"), 1..4),
+        days in -1000.0..1000.0_f64,
+    ) {
+        let mut lines: Vec<String> = VANGUARD.lines().map(str::to_owned).collect();
+        for (line, column, character) in changes {
+            lines[line].replace_range(column..=column, &character);
+        }
+        let text = [lines[0].clone(), with_checksum(&lines[1]), with_checksum(&lines[2])].join("\n");
+        match tle(&text) {
+            Ok(read) => {
+                let satellite = &read.satellites()[0];
+                let state = satellite.state(satellite.epoch().plus_s(days * 86_400.0));
+                prop_assert!(state.is_none_or(|s| s.position_km.iter().all(|x| x.is_finite())));
+            }
+            Err(error) => prop_assert!(error.to_string().starts_with("some.tle:")),
+        }
+    }
+
+    #[test]
+    fn no_file_makes_the_reader_panic(text in "([12] [ -~]{0,80}\n|[^\n]{0,20}\n){0,6}") {
+        for format in [Format::Tle, Format::Json, Format::Csv] {
+            if let Err(error) = parse(&text, "some.file", format) {
+                prop_assert!(error.to_string().starts_with("some.file:"), "{}", error);
+            }
+        }
+    }
 }
