@@ -32,6 +32,11 @@ pub struct SentPacket<D> {
 }
 
 impl<D> SentPacket<D> {
+    /// Known to have arrived, behind a hole.
+    pub fn is_sacked(&self) -> bool {
+        self.state == State::Sacked
+    }
+
     /// Marked lost, and not sent again since.
     pub fn is_lost(&self) -> bool {
         self.state == State::Lost

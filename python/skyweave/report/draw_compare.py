@@ -18,6 +18,8 @@ from skyweave.report.spec import PublishedValue
 from skyweave.report.style import LIGHT
 from skyweave.report.variants import Variant, cells_or_default
 
+LEGEND_LETTERS = 120
+"""About as many letters fit into a line of the legend, its marks included."""
 WIDTH = 0.8
 """Of a group, in units of the distance of two groups."""
 
@@ -118,7 +120,9 @@ def _legend(figure: Figure, names: Sequence[str], published: bool) -> None:
                 markeredgecolor=LIGHT["mark"], markeredgewidth=1.4, label="published",
             )
         )  # fmt: skip
-    figure.legend(handles=handles, loc="outside lower left", ncols=min(len(handles), 6))
+    longest = max(len(str(handle.get_label())) for handle in handles)
+    columns = max(LEGEND_LETTERS // (longest + 6), 1)
+    figure.legend(handles=handles, loc="outside lower left", ncols=min(len(handles), columns))
 
 
 COMPARE = {"compare": compare}

@@ -38,6 +38,8 @@ class Handovers(StudyModel):
     gap_s: Amount = 0.0
     offset_s: Amount | Literal["random"] = "random"
     stagger: Share = 0.0
+    quiet_s: Amount = 0.0
+    """No handover begins before this: connections open undisturbed."""
     rtt_ms: tuple[Positive, Positive] | None = None
     drift_ms: Amount = 0.0
 
@@ -78,7 +80,8 @@ def _starts_s(model: Handovers, seed: int, duration_s: float) -> list[float]:
         first = model.offset_s
     first = (first + model.stagger * model.every_s) % model.every_s
     count = math.ceil((duration_s - first) / model.every_s)
-    return [first + number * model.every_s for number in range(max(count, 0))]
+    starts = [first + number * model.every_s for number in range(max(count, 0))]
+    return [start for start in starts if start >= model.quiet_s]
 
 
 def _rtt(

@@ -8,7 +8,7 @@ use super::pacing::Pacer;
 use crate::config::Mode;
 use crate::segment::Payload;
 use congestion::{Controller, Phase};
-use recovery::{Prr, RttEstimator, Scoreboard, UndoPoint};
+use recovery::{Prr, RttEstimator, Scoreboard, SentPacket, UndoPoint};
 use std::collections::VecDeque;
 use units::{Bitrate, Duration, Instant};
 
@@ -107,6 +107,8 @@ pub(crate) struct SubflowSender {
     last_sent_at: Option<Instant>,
     /// Nothing leaves before this moment; zero: not at rest.
     rest_until: Instant,
+    /// The retransmission timer ran out while at rest.
+    rest_overdue: bool,
     /// The window was the limit since `limited_until` was set (Linux `is_cwnd_limited`).
     limited: bool,
     limited_until: u64,
@@ -139,6 +141,7 @@ impl SubflowSender {
             pacer: Pacer::default(),
             last_sent_at: None,
             rest_until: Instant::ZERO,
+            rest_overdue: false,
             limited: false,
             limited_until: 0,
             max_in_flight: 0,
@@ -241,24 +244,33 @@ impl SubflowSender {
         self.board.unacked().map(|packet| packet.data).chain(self.queue.iter().copied())
     }
 
-    /// What was marked lost and what waits in the queue: a path at rest will not send it soon.
+    /// What a path at rest will not send soon: what is lost, or overdue, and what waits in the queue.
     pub fn held_back(&self) -> impl Iterator<Item = Mapping> + '_ {
-        let lost = self.board.unacked().filter(|packet| packet.is_lost());
+        let missing = |packet: &&SentPacket<Mapping>| {
+            packet.is_lost() || self.rest_overdue && !packet.is_sacked()
+        };
+        let lost = self.board.unacked().filter(missing);
         lost.map(|packet| packet.data).chain(self.queue.iter().copied())
     }
 
     // ---- sending -----------------------------------------------------------------------------
 
-    /// Lets nothing leave until a moment, and no timer fire but that of reordering; `None` ends it.
+    /// Lets nothing leave until a moment; `None` ends it. Timers tell what is overdue and send nothing.
     /// True when something is held back.
     pub fn rest(&mut self, now: Instant, until: Option<Instant>) -> bool {
         let was_resting = self.rest_until != Instant::ZERO;
         self.rest_until = until.unwrap_or(Instant::ZERO);
-        if was_resting && until.is_none() && self.rto_at != Instant::FAR_FUTURE {
-            self.rto_at = now + self.rto(); // silence was ours: it says nothing about the path
-            self.schedule_probe(now);
+        if was_resting && until.is_none() {
+            let overdue = std::mem::take(&mut self.rest_overdue) && !self.board.is_empty();
+            if overdue && self.board.lost_packets() == 0 {
+                self.rto_at = now; // no sign of what was sent before the rest: repair it at once
+            } else if self.rto_at != Instant::FAR_FUTURE {
+                self.rto_at = now + self.rto(); // silence was ours: it says nothing about the path
+                self.schedule_probe(now);
+            }
         }
-        until.is_some() && (!self.queue.is_empty() || self.board.lost_packets() > 0)
+        let missing = self.rest_overdue || self.board.lost_packets() > 0;
+        until.is_some() && (missing || !self.queue.is_empty())
     }
 
     /// Takes a segment into the subflow's queue.

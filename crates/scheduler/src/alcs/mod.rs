@@ -103,8 +103,8 @@ pub(crate) const INFO: Info = Info {
             unit: "",
             kind: option(&["expected", "smoothed"]),
             meaning: "Which RTT that is: what a packet may meet that is sent now (the larger of \
-                      smoothed and latest, twice that in slow start, and 40 ms for a delayed \
-                      acknowledgement), or the smoothed one, which lags behind a queue that grows.",
+                      smoothed and latest, twice that in slow start and half as much again later, and \
+                      40 ms for a delayed acknowledgement), or the smoothed one, which lags behind a queue that grows.",
             source: "ours: the paper says one RTT",
         },
     ],
@@ -199,15 +199,16 @@ impl Alcs {
 
     // ---- step 1: deactivation ----------------------------------------------------------------
 
-    /// How long it may take until the acknowledgement of a packet sent now is back (item 10). Slow
-    /// start doubles what is in flight in a round trip, and so at most the RTT.
+    /// How long it may take until the acknowledgement of a packet sent now is back (item 10). What is
+    /// in flight, and with it the RTT, at most doubles in a round trip of slow start; later it grows
+    /// by half at most (the limit of CUBIC, RFC 9438 §4.2 and `tcp_cubic.c`).
     fn expected_rtt(&self, path: &PathView) -> Duration {
         if !self.expects {
             return path.srtt;
         }
         let recent = path.srtt.max(path.latest_rtt);
         let starts = path.cwnd_packets < path.ssthresh_packets;
-        if starts { recent * 2 + DELAYED_ACK } else { recent + DELAYED_ACK }
+        (if starts { recent * 2 } else { recent * 3 / 2 }) + DELAYED_ACK
     }
 
     /// The moment from which the path carries nothing (new): `margin_rtts` before its outage

@@ -9,8 +9,8 @@ impl SubflowSender {
     /// The next moment at which [`SubflowSender::on_timer`] or a paced packet is due.
     pub fn next_timer(&self) -> Instant {
         if self.rest_until != Instant::ZERO {
-            let idle = self.is_idle();
-            return self.reorder_at.min(if idle { Instant::FAR_FUTURE } else { self.rest_until });
+            let end = if self.is_idle() { Instant::FAR_FUTURE } else { self.rest_until };
+            return self.reorder_at.min(self.rto_at).min(end);
         }
         let timers = self.rto_at.min(self.reorder_at).min(self.probe_at);
         let waits = !self.queue.is_empty() || self.board.lost_packets() > 0;
@@ -56,7 +56,10 @@ impl SubflowSender {
         if self.probe_at <= now && now >= self.rest_until {
             probe = self.send_probe(now);
         }
-        if self.rto_at <= now && now >= self.rest_until {
+        if self.rto_at <= now && now < self.rest_until {
+            self.rto_at = Instant::FAR_FUTURE;
+            self.rest_overdue = true;
+        } else if self.rto_at <= now {
             self.time_out(now, &mut effects);
         }
         effects.phase = self.phase_change();
