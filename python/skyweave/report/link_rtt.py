@@ -51,7 +51,7 @@ def ping(path: dict[str, Any], duration_s: float) -> tuple[Values, Values]:
 def _delay(delay: dict[str, Any], times: Values) -> Values:
     if delay["kind"] == "constant":
         return np.full(len(times), float(delay["ms"]))
-    steps, values = np.array(delay["times_s"]), np.array(delay["ms"])
+    steps, values = np.array(delay["times_s"], float), np.array(delay["ms"], float)
     looped = times if delay["repeat_s"] is None else times % delay["repeat_s"]
     found: Values = values[np.searchsorted(steps, looped, side="right") - 1]
     return found
