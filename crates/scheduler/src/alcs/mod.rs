@@ -2,11 +2,13 @@
 //! path by an estimate of transfer times that corrects itself, and leaves a path before its known
 //! outage (`algorithms.md` §5; step and item numbers are those of §5.2 and §5.3).
 
+mod peak;
 mod sigma;
 
 use crate::default_pick::{pick_among, serving_among};
 use crate::{ConnectionView, Decision, PathEvent, PathSet, PathView, Scheduler};
 use parameters::{Info, Parameter, Values, flag, number, option};
+use peak::Peak;
 use sigma::{Frozen, Limits, Sigma};
 use units::{Duration, Instant, PathId};
 
@@ -102,8 +104,8 @@ pub(crate) const INFO: Info = Info {
             name: "margin_rtt",
             unit: "",
             kind: option(&["expected", "smoothed"]),
-            meaning: "Which RTT that is: what a packet may meet that is sent now (the larger of \
-                      smoothed and latest, twice that in slow start and half as much again later, and \
+            meaning: "Which RTT that is: what a packet may meet that is sent now (the largest of \
+                      the smoothed one and those of the last second or two, twice that in slow start and half as much again later, and \
                       40 ms for a delayed acknowledgement), or the smoothed one, which lags behind a queue that grows.",
             source: "ours: the paper says one RTT",
         },
@@ -136,6 +138,7 @@ enum Deactivate {
 #[derive(Debug)]
 pub struct Alcs {
     sigmas: Vec<Sigma>,
+    peaks: Vec<Peak>,
     /// T_0: the present interval began here.
     updated_at: Option<Instant>,
     /// T_u; zero for the largest smoothed RTT.
@@ -160,6 +163,7 @@ impl Alcs {
         let micro = |name| (values.number(name) * 1e6).round() as u128;
         Self {
             sigmas: Vec::new(),
+            peaks: Vec::new(),
             updated_at: None,
             interval: Duration::from_micros((values.number("update_interval_ms") * 1e3) as u64),
             limits: Limits {
@@ -197,16 +201,25 @@ impl Alcs {
         &mut self.sigmas[path.index()]
     }
 
+    fn peak(&mut self, path: PathId) -> &mut Peak {
+        if self.peaks.len() <= path.index() {
+            self.peaks.resize(path.index() + 1, Peak::default());
+        }
+        &mut self.peaks[path.index()]
+    }
+
     // ---- step 1: deactivation ----------------------------------------------------------------
 
     /// How long it may take until the acknowledgement of a packet sent now is back (item 10). What is
     /// in flight, and with it the RTT, at most doubles in a round trip of slow start; later it grows
-    /// by half at most (the limit of CUBIC, RFC 9438 §4.2 and `tcp_cubic.c`).
+    /// by half at most (the limit of CUBIC, RFC 9438 §4.2 and `tcp_cubic.c`). A path that waited
+    /// sends its window at once, and the queue of a second ago is back.
     fn expected_rtt(&self, path: &PathView) -> Duration {
         if !self.expects {
             return path.srtt;
         }
-        let recent = path.srtt.max(path.latest_rtt);
+        let peak = self.peaks.get(path.id.index()).map_or(Duration::ZERO, Peak::largest);
+        let recent = path.srtt.max(path.latest_rtt).max(peak);
         let starts = path.cwnd_packets < path.ssthresh_packets;
         (if starts { recent * 2 } else { recent * 3 / 2 }) + DELAYED_ACK
     }
@@ -328,6 +341,9 @@ impl Scheduler for Alcs {
         for path in view.paths {
             let (is_full, in_flight) = (!path.has_room, path.in_flight_packets > 0);
             self.sigma(path.id).observe(view.now, is_full, in_flight);
+            if path.forecast.is_some() {
+                self.peak(path.id).observe(view.now, path.latest_rtt);
+            }
         }
         let active = |path: &PathView| path.usable && !self.is_deactivated(view.now, path);
         let slow = pick_among(view, active).or_else(|| repeat_among(view, active));

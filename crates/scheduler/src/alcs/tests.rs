@@ -242,6 +242,25 @@ fn the_third_path_is_compared_as_well() {
     assert_eq!(ask("second"), Decision::Wait(None));
 }
 
+/// An RTT of a second ago still counts, one of three seconds ago does not.
+#[test]
+fn the_largest_rtt_of_late_sets_the_margin() {
+    let mut alcs = alcs(&[]);
+    let mut known = with_outage(path(0, 60, 20, 5), 10_000, 11_000);
+    known.ssthresh_packets = 20;
+    let mut see = |now_ms: u64, rtt_ms: u64| {
+        known.latest_rtt = Duration::from_millis(rtt_ms);
+        let paths = [known];
+        let mut view = view(&paths, 1 << 30);
+        view.now = ms(now_ms);
+        alcs.select(&view);
+        alcs.leaves_at(&known)
+    };
+    assert_eq!(see(6_000, 300), Some(ms(10_000 - 490)));
+    assert_eq!(see(7_100, 60), Some(ms(10_000 - 490)));
+    assert_eq!(see(9_200, 60), Some(ms(10_000 - 130)));
+}
+
 /// `deactivate`: retransmissions rest as well, or new data only, or nothing does.
 #[test]
 fn what_rests_before_an_outage_is_a_parameter() {

@@ -6,6 +6,7 @@ use congestion::Algorithm as Congestion;
 use link::QueueConfig;
 use link::{Forecast, ForecastWord, PathConfig};
 use mptcp::Mode;
+use proptest::prelude::*;
 use scheduler::{Algorithm as Scheduling, Choice};
 
 fn named(json: &str) -> Choice {
@@ -212,4 +213,56 @@ fn the_margin_is_an_rtt_that_a_packet_sent_now_may_meet() {
     };
     assert!(lost("smoothed") > 50, "{}", lost("smoothed"));
     assert_eq!(lost("expected"), 0);
+}
+
+/// A satellite with gaps at any distance, any random loss, queue and rate, and a cable beside it.
+fn any_satellite() -> impl Strategy<Value = PathConfig> {
+    let gaps = prop::collection::vec((1.0..8.0_f64, 0.05..3.0_f64), 1..4);
+    (
+        5.0..80.0_f64,
+        30.0..120.0_f64,
+        prop::sample::select(vec![0.0, 1e-4, 5e-3, 0.02]),
+        gaps,
+        50_u64..2000,
+    )
+        .prop_map(|(mbps, rtt_ms, loss, gaps, packets)| {
+            let mut sat = with_loss(path("sat", mbps, rtt_ms), loss);
+            let mut free_from = 0.0;
+            for (after_s, length_s) in gaps {
+                let start_s = free_from + after_s;
+                sat = with_gap(sat, start_s, start_s + length_s);
+                free_from = start_s + length_s;
+            }
+            for link in [&mut sat.down, &mut sat.up] {
+                link.queue = QueueConfig::DropTail { bytes: None, packets: Some(packets) };
+            }
+            with_forecast(sat, 0.0)
+        })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 25, ..ProptestConfig::default() })]
+
+    /// S4-F7: with a perfect schedule nothing is lost in a handover, whatever the path is like.
+    #[test]
+    fn a_perfect_schedule_loses_nothing(
+        sat in any_satellite(),
+        congestion in prop::sample::select(vec![
+            Congestion::Cubic, Congestion::CubicLinux, Congestion::NewReno, Congestion::Bbr,
+            Congestion::Lia, Congestion::Olia, Congestion::Balia,
+        ]),
+        mode in prop::sample::select(vec![Mode::V096, Mode::Upstream]),
+        waits in any::<bool>(),
+        seed in 0_u64..1000,
+    ) {
+        let mut one = connection(mode, congestion, seconds(20.0));
+        one.scheduler = named(&format!(r#"{{"name": "alcs", "k": "one", "waits": {waits}}}"#));
+        let mut config = config(vec![sat, path("terr", 50.0, 108.0)], vec![one]);
+        config.seed = seed;
+        let outcome = simulate(&config).unwrap();
+        prop_assert_eq!(outcome.totals.links["sat.down"].dropped_outage, 0);
+        let sat = &outcome.totals.connections[0].paths["sat"];
+        prop_assert_eq!(sat.outage_retransmitted_packets, 0);
+        prop_assert!(sat.unique_bytes > 0);
+    }
 }
