@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
+import numpy.typing as npt
 
 from skyweave.drive import Values
 from skyweave.errors import DataError
@@ -51,7 +52,9 @@ class Measurement:
         return int(np.isinf(self.values).sum())
 
 
-def measurement(name: str, kind: Kind, times_unix_s: Values, values: Values) -> Measurement:
+def measurement(
+    name: str, kind: Kind, times_unix_s: npt.ArrayLike, values: npt.ArrayLike
+) -> Measurement:
     """Samples in any order; those that are NaN or share their time with another are left out.
 
     Raises :class:`DataError` if fewer than two are left or a time is not finite.

@@ -28,7 +28,8 @@ STARLINK_PERIOD_S = 15.0
 """Starlink reassigns satellites at seconds 12, 27, 42 and 57 of each minute."""
 SIGNIFICANT = 0.01
 """Largest p-value that counts as slots: one series in a hundred without any is called wrongly."""
-LEAST_CYCLES = 8
+LEAST_CYCLES = 6
+"""Fewer edges say next to nothing: the chance of so high a peak is never small."""
 HALF_BLOCK_S = 300.0
 """Length of the stretches that in turn search for a period and test it."""
 
