@@ -22,6 +22,9 @@ from skyweave.forecast.slots import SlotEstimate
 
 SCHEMA: Literal[1] = 1
 MOST_WINDOWS = 1_000_000
+REMEDY = "write one with 'skyweave forecast slots --out'"
+ROUNDING_S = 1e-6
+"""Unix seconds as floats are good to less than this; moments this close are the same."""
 
 Moment = Annotated[float, Field(allow_inf_nan=False)]
 
@@ -77,7 +80,8 @@ class Forecast(Model):
         start = unix_s(start_utc)
         if not duration_s > 0:
             raise ConfigError(f"a run of {duration_s:g} s; give a duration above 0")
-        if start < self.start_unix_s or start + duration_s > self.end_unix_s:
+        before, after = self.start_unix_s - start, start + duration_s - self.end_unix_s
+        if max(before, after) > ROUNDING_S:
             raise ConfigError(
                 f"a run from {_utc(start)} for {duration_s:g} s is not within the forecast of "
                 f"{self.source} ({_utc(self.start_unix_s)} to {_utc(self.end_unix_s)}); "
@@ -112,11 +116,9 @@ def read_forecast(path: Path) -> Forecast:
         facts = json.loads(text.body)
     except ValueError as error:
         line = getattr(error, "lineno", 1)
-        raise text.bad(
-            line, "this is not JSON", "write forecasts with 'skyweave forecast'"
-        ) from None
+        raise text.bad(line, "this is not JSON", REMEDY) from None
     if not isinstance(facts, dict) or facts.get("kind") != "skyweave-forecast":
-        raise text.bad(1, "this is no forecast", "write one with 'skyweave forecast slots --out'")
+        raise text.bad(1, "this is no forecast", REMEDY)
     if facts.get("schema_version") != SCHEMA:
         what = f"schema {facts.get('schema_version')!r} is not {SCHEMA}, which is known here"
         raise text.bad(1, what, "write it anew with this version of Skyweave")
@@ -124,8 +126,9 @@ def read_forecast(path: Path) -> Forecast:
         return Forecast.model_validate(facts)
     except ValidationError as error:
         first = error.errors()[0]
+        said = first["msg"].removeprefix("Value error, ")
         where = ".".join(str(part) for part in first["loc"]) or "the forecast"
-        raise DataError(f"{path}: {where}: {first['msg']}; correct it or write it anew") from None
+        raise DataError(f"{path}: {where}: {said}; correct it or write it anew") from None
 
 
 def slot_forecast(
@@ -146,7 +149,8 @@ def slot_forecast(
             "forecast; measure longer or more often"
         )
     first = start + (estimate.offset_s - start) % period
-    edges = np.arange(first, start + duration_s, period).tolist()
+    count = int(np.ceil((start + duration_s - first - ROUNDING_S) / period))
+    edges = (first + period * np.arange(count)).tolist()
     low, high = estimate.offset_low_s, estimate.offset_high_s
     return Forecast(
         source=estimate.name,

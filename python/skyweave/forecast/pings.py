@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 from itertools import pairwise
+from pathlib import Path
 
 from skyweave.data.importers.base import Text
 from skyweave.forecast.measurement import Measurement, measurement
@@ -39,7 +40,9 @@ def read(text: Text) -> Measurement:
     answers = list(_answers(text))
     times, values = [time for time, _, _ in answers], [rtt for _, _, rtt in answers]
     lost = [time for run in _runs(answers) for time in _lost(run)]
-    return measurement(text.name, "rtt", [*times, *lost], [*values, *[float("inf")] * len(lost)])
+    return measurement(
+        Path(text.name).name, "rtt", [*times, *lost], [*values, *[float("inf")] * len(lost)]
+    )
 
 
 def _answers(text: Text) -> list[Answer]:

@@ -128,7 +128,8 @@ def _csv(table: Table, kind: Kind | None, column: str | None, time: str | None) 
     values = table.numbers(column, empty_ok=True, minimum=0.0)
     if kind == "rtt":
         values = np.where(np.isnan(values), np.inf, values)  # a probe that nobody answered
-    return measurement(f"{table.name}, {column}", kind, _clock(table, time or clocks[0]), values)
+    name = f"{Path(table.name).name}, {column}"
+    return measurement(name, kind, _clock(table, time or clocks[0]), values)
 
 
 def _kind(name: str, column: str) -> Kind:
@@ -171,4 +172,4 @@ def _iperf3(text: Text, kind: Kind) -> Measurement:
     except (KeyError, IndexError, TypeError) as error:
         what = f"{error} is missing, so this is no iperf3 JSON with {kind} by interval"
         raise text.bad(1, what, "write it with 'iperf3 --json' at the sender") from None
-    return measurement(text.name, kind, np.array(times), np.array(values))
+    return measurement(Path(text.name).name, kind, np.array(times), np.array(values))
