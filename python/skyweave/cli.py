@@ -118,6 +118,7 @@ def _mount() -> None:
     from skyweave.algorithms_cli import algorithms_app
     from skyweave.bench import bench_app
     from skyweave.data.cli import data_app
+    from skyweave.forecast.cli import forecast_app
     from skyweave.live.bench import bench_emulator
     from skyweave.live.cli import link, shell
     from skyweave.orbit.bench import bench_orbit
@@ -127,6 +128,7 @@ def _mount() -> None:
     bench_app.command("emulator")(bench_emulator)
     bench_app.command("orbit")(bench_orbit)
     app.add_typer(data_app, name="data")
+    app.add_typer(forecast_app, name="forecast")
     app.add_typer(algorithms_app, name="algorithms")
     app.add_typer(bench_app, name="bench")
 

@@ -1,0 +1,22 @@
+"""Forecasts: what is known about the future of a path, and slots found in measurements."""
+
+from skyweave.forecast.edges import Edge
+from skyweave.forecast.measurement import Kind, Measurement, join, measurement
+from skyweave.forecast.outlook import Forecast, Window, read_forecast, slot_forecast
+from skyweave.forecast.readers import read_measurement
+from skyweave.forecast.slots import SlotEstimate, estimate_slots
+
+__all__ = [
+    "Edge",
+    "Forecast",
+    "Kind",
+    "Measurement",
+    "SlotEstimate",
+    "Window",
+    "estimate_slots",
+    "join",
+    "measurement",
+    "read_forecast",
+    "read_measurement",
+    "slot_forecast",
+]
