@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 from test_language import prepared, refusal
 
 from skyweave import config
-from skyweave.errors import ConfigError
+from skyweave.errors import ConfigError, DataError
 
 ORBIT = """
 [study]
@@ -113,3 +114,22 @@ paths = "cable"
     found = prepared(tmp_path, other)
     assert {job.labels["drives"] for job in found.jobs} == {"ground"}
     assert "they need the orbital elements 'none.tle'" in " ".join(found.frozen["notes"])
+
+
+def test_a_forecast_file_reaches_the_sender(tmp_path: Path) -> None:
+    begin = 1_735_689_600.0  # 2025-01-01, where the built-in shells hold
+    window = {"start_unix_s": begin + 20, "end_unix_s": begin + 22, "probability": 0.5}
+    forecast = {
+        "kind": "skyweave-forecast", "schema_version": 1, "source": "made up", "method": "by hand",
+        "start_unix_s": begin, "end_unix_s": begin + 200, "windows": [window],
+    }  # fmt: skip
+    (tmp_path / "sat.json").write_text(json.dumps(forecast))
+    text = ORBIT.replace("spread_s = 86400\n", "").replace("allow", 'forecast = "file"\nallow')
+    text = text.replace("[paths.sat]\n", '[paths.sat]\nforecast_file = "sat.json"\n')
+    sat, cable = prepared(tmp_path, text).jobs[0].run.paths
+    assert sat.forecast == (config.ForecastWindow(start_s=20, end_s=22),)
+    assert cable.forecast == ()
+    with pytest.raises(ConfigError, match="is not within the forecast"):
+        prepared(tmp_path, text.replace("duration_s = 120", "duration_s = 300"))
+    with pytest.raises(DataError, match=r"none\.json: no such file"):
+        prepared(tmp_path, text.replace("sat.json", "none.json"))

@@ -38,7 +38,7 @@ def check_selections(plan: Plan, published: Published, labels: list[Labels]) -> 
         if figure.kind == "engines":
             _check_engines(f"figure '{figure.id}'", figure, figure.cells, labels)
         elif figure.drives in present:
-            _check_figure(figure, labels)
+            _check_figure(figure, labels, sources)
     for criterion in published.criteria:
         what = f"criterion '{criterion.id}'"
         if isinstance(criterion, Agreement):
@@ -93,17 +93,17 @@ def _check_engines(
         )
 
 
-def _check_figure(figure: FigureSpec, labels: list[Labels]) -> None:
+def _check_figure(figure: FigureSpec, labels: list[Labels], sources: list[str]) -> None:
     """Check the selections, the settings and the names that a figure uses."""
     what = f"figure '{figure.id}'"
     for key in sorted(figure.varies):
         _known(what, "setting", key, SETTINGS)
     present = {item["drives"] for item in labels}
     for other in figure.beside:
-        _known(what, "drives", other.drives, present)
+        _known(what, "drives", other.drives, sources)
     for key in figure.where_any:
         _known(what, "setting", key, SETTINGS)
-    for chosen in (figure, *figure.beside):
+    for chosen in (figure, *(one for one in figure.beside if one.drives in present)):
         runs = _check(what, chosen, labels, figure.varies)
         _check_cells(what, figure.cells, runs)
         if figure.reference is not None:

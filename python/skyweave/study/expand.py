@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ from skyweave import config
 from skyweave.algorithms import label
 from skyweave.drive import Drive, PathTrace
 from skyweave.errors import ConfigError
+from skyweave.forecast import Forecast
 from skyweave.study.drives import DriveRun, window
 from skyweave.study.flows import Flow, Mix, mix_labels, mixes
 from skyweave.study.foresight import Foresight
@@ -99,18 +101,23 @@ class _Knobs(NamedTuple):
     subflows_per_path: int
     handover_s: float | None
     gap_s: float | None
-    forecast: Literal["none", "outages"]
+    forecast: Literal["none", "outages", "file"]
     forecast_error_s: float
     forecast_missing: float
     forecast_false: float
 
 
 def expand(
-    plan: Plan, drives: Iterable[DriveRun], code_version: str, live_version: str = ""
+    plan: Plan,
+    drives: Iterable[DriveRun],
+    code_version: str,
+    live_version: str = "",
+    forecasts: Mapping[str, Forecast] = MappingProxyType({}),
 ) -> tuple[list[Job], list[str]]:
     """Return the jobs of a plan in a fixed order, each pair of run and labels once, and notes.
 
-    ``live_version``: what the records of live runs hang on beside ``code_version``.
+    ``live_version``: what the records of live runs hang on beside ``code_version``; ``forecasts``:
+    the files of paths that have one.
     Raises :class:`ConfigError` for a path set that no drive has, or for a path without any
     capacity that would be measured alone, unless the plan allows dead paths.
     """
@@ -121,7 +128,7 @@ def expand(
         members = [d for d in drives if block.drives is None or d.source in block.drives]
         _check_sets(block, plan, members)
         for member in members:
-            for job in _jobs(plan, block, member, versions):
+            for job in _jobs(plan, block, member, (versions, forecasts)):
                 jobs.setdefault((job.key, json.dumps(job.labels, sort_keys=True)), job)
     if not jobs:
         raise ConfigError("the study has no runs: its path sets name paths that no drive has")
@@ -150,8 +157,14 @@ def path_sets(words: Iterable[str], names: tuple[str, ...]) -> list[tuple[str, .
     return list(found)
 
 
-def _jobs(plan: Plan, block: Compare, member: DriveRun, versions: dict[str, str]) -> Iterator[Job]:
+def _jobs(
+    plan: Plan,
+    block: Compare,
+    member: DriveRun,
+    known: tuple[dict[str, str], Mapping[str, Forecast]],
+) -> Iterator[Job]:
     """Yield the jobs of one block on one drive."""
+    versions, forecasts = known
     settings = _merged(plan.settings, block)
     names = tuple(name for name in plan.paths if name in member.drive.paths)
     duration_s = settings["duration_s"] or member.drive.duration_s
@@ -159,6 +172,8 @@ def _jobs(plan: Plan, block: Compare, member: DriveRun, versions: dict[str, str]
         settings["direction"], path_sets(block.paths, names), _knobs(settings, block)
     ):
         links = _link_settings(knobs, direction, duration_s, member.seed)
+        if knobs.forecast == "file":
+            links = replace(links, told=_told(forecasts, paths, member.drive, knobs, duration_s))
         built = tuple(
             build_path(n, trace, plan.paths[n], links, member.drive.name)
             for n, trace in _traces(member.drive, paths, knobs.start, settings["duration_s"])
@@ -206,6 +221,26 @@ def _link_settings(
         ),
         seed=seed,
     )
+
+
+def _told(
+    forecasts: Mapping[str, Forecast],
+    paths: tuple[str, ...],
+    drive: Drive,
+    knobs: _Knobs,
+    duration_s: float,
+) -> dict[str, tuple[config.ForecastWindow, ...]]:
+    """Return what the forecast files of paths say of a run from the beginning of a drive."""
+    if drive.start is None or knobs.start.rule != "beginning":
+        raise ConfigError(
+            f"forecast = \"file\" needs runs whose UTC is known: drive '{drive.name}' "
+            + ("has no start" if drive.start is None else "is entered in its midst; remove start")
+        )
+    return {
+        name: forecasts[name].outages(drive.start, duration_s)
+        for name in paths
+        if name in forecasts
+    }
 
 
 def _traces(

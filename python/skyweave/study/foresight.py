@@ -16,11 +16,12 @@ from skyweave.study.randomness import stream
 class Foresight:
     """How good a forecast of outages is.
 
-    Each outage is foreseen up to ``error_s`` too early or too late (uniform), or with probability
-    ``missing`` not at all; with probability ``false`` another one is foreseen that does not come.
+    ``file``: what a forecast file says. ``outages``: each outage is foreseen up to ``error_s`` too
+    early or too late (uniform), or with probability ``missing`` not at all; with probability
+    ``false`` another one is foreseen that does not come.
     """
 
-    kind: Literal["none", "outages"] = "none"
+    kind: Literal["none", "outages", "file"] = "none"
     error_s: float = 0.0
     missing: float = 0.0
     false: float = 0.0
@@ -35,12 +36,19 @@ NOTHING_FORESEEN = Foresight()
 
 
 def foreseen(
-    outages: Sequence[OutageWindow], foresight: Foresight, name: str, seed: int
+    outages: Sequence[OutageWindow],
+    foresight: Foresight,
+    name: str,
+    seed: int,
+    told: tuple[ForecastWindow, ...] = (),
 ) -> Literal["none", "outages"] | tuple[ForecastWindow, ...]:
-    """Return the forecast of path ``name``: for all errors the same outages are hit first.
+    """Return the forecast of path ``name``; ``told`` is what its file says of the run.
 
-    A false outage lies anywhere between the one before it and the next, and is as long.
+    For all errors the same outages are hit first. A false outage lies anywhere between the one
+    before it and the next, and is as long.
     """
+    if foresight.kind == "file":
+        return told
     if foresight.kind == "none" or not outages or foresight.is_exact:
         return foresight.kind if outages else "none"
     rng = stream("foresight", seed, name)

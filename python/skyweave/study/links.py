@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -35,6 +36,8 @@ class LinkSettings:
     gap_s: float | None = None
     """What replaces ``every_s`` and ``gap_s`` of handovers; ``None``: nothing."""
     foresight: Foresight = NOTHING_FORESEEN
+    told: Mapping[str, tuple[config.ForecastWindow, ...]] = field(default_factory=dict)
+    """What forecast files say of this run, by path."""
     seed: int = 0
 
     def loss_of(self, name: str) -> float | None:
@@ -85,7 +88,9 @@ def build_path(
         up=link(series["up"]),
         backup=spec.backup,
         present=always if trace.present is None else trace.present,
-        forecast=foreseen(outages, settings.foresight, name, settings.seed),
+        forecast=foreseen(
+            outages, settings.foresight, name, settings.seed, settings.told.get(name, ())
+        ),
     )
 
 

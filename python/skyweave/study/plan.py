@@ -108,6 +108,8 @@ class PathSpec(StudyModel):
     queue: Literal["infinite"] | Queue | None = None
     loss: Literal["none", "trace"] | Ratio | Loss = "none"
     backup: bool = False
+    forecast_file: str | None = None
+    """What ``forecast = "file"`` tells the sender; beside the study or below --data."""
     source: str = ""
 
     @model_validator(mode="after")
@@ -140,7 +142,7 @@ class Settings(StudyModel):
     subflows_per_path: tuple[Annotated[int, Field(ge=1, le=16)], ...] | None = None
     handover_s: tuple[Positive, ...] | None = None
     gap_s: tuple[Amount, ...] | None = None
-    forecast: tuple[Literal["none", "outages"], ...] | None = None
+    forecast: tuple[Literal["none", "outages", "file"], ...] | None = None
     forecast_error_s: tuple[Amount, ...] | None = None
     forecast_missing: tuple[Ratio, ...] | None = None
     forecast_false: tuple[Ratio, ...] | None = None

@@ -14,6 +14,8 @@ from rich.console import Console
 
 from skyweave.engine import Engine
 from skyweave.errors import ConfigError
+from skyweave.forecast import Forecast, read_forecast
+from skyweave.orbit.catalogue import find
 from skyweave.study.cluster import run_on_cluster
 from skyweave.study.drives import Makers, default_makers, gather
 from skyweave.study.engines import (
@@ -101,7 +103,9 @@ def prepare(study: Path, options: Options) -> Prepared:
         plan, published, said = with_engine(plan, published, options.engine_name)
     drives, notes = gather(plan, options.data, options.makers or default_makers(), study.parent)
     version = options.code_version or code_version()
-    jobs, gaps = expand(plan, drives, version, live_version(options.source))
+    folders = [study.parent, *([options.data] if options.data else [])]
+    forecasts = _forecasts(plan, folders)
+    jobs, gaps = expand(plan, drives, version, live_version(options.source), forecasts)
     check_live(study, jobs, options.cluster, options.source)
     check_selections(plan, published, [job.labels for job in jobs])
     frozen = freeze(
@@ -112,6 +116,12 @@ def prepare(study: Path, options: Options) -> Prepared:
         version,
     )
     return Prepared(plan, frozen, jobs)
+
+
+def _forecasts(plan: Plan, folders: list[Path]) -> dict[str, Forecast]:
+    """Read the forecast files that paths name."""
+    named = {name: spec.forecast_file for name, spec in plan.paths.items() if spec.forecast_file}
+    return {name: read_forecast(find(file, folders)) for name, file in named.items()}
 
 
 def run_study(study: Path, options: Options) -> Prepared:
