@@ -1,0 +1,90 @@
+"""Words that the pictures and the command line share."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+from matplotlib.figure import Figure
+
+from skyweave._skyweave import shell_names
+from skyweave.errors import ConfigError
+from skyweave.orbit.moment import Moment
+from skyweave.orbit.spec import OrbitSpec
+from skyweave.report.style import LIGHT, png_bytes, svg_text
+
+WHY = {
+    "no-satellite": "no satellite in view",
+    "no-gateway": "no gateway in reach of a satellite in view",
+    "no-route": "no route to the far end",
+    "handover": "gap of a handover",
+}
+"""Reasons of outages for people."""
+
+
+def place(name: object) -> str:
+    """A place as a person writes it: known names in capitals, coordinates as they are."""
+    return str(name).replace("-", " ").title() if str(name)[:1].isalpha() else str(name)
+
+
+def constellation(spec: OrbitSpec) -> str:
+    """The constellation, short: the name, or the file without folders."""
+    if spec.constellation in shell_names():
+        return f"{spec.constellation} (built in)"
+    return Path(spec.constellation).name
+
+
+def other_end(spec: OrbitSpec) -> str:
+    """What is behind the satellites."""
+    if spec.via == "isl":
+        return f"to {place(spec.to)} over links between satellites"
+    if isinstance(spec.gateways, str):
+        return f"down to the gateways of {Path(spec.gateways).name}"
+    if spec.gateways == (spec.terminal,):
+        return "whatever is behind the satellite"
+    names = [place(one) for one in spec.gateways]
+    return f"down to {names[0]}" if len(names) == 1 else f"down to {len(names)} gateways"
+
+
+def service(moment: Moment) -> str:
+    """Who serves, how high it stands and the RTT; or why nothing does."""
+    if not moment.way:
+        return f"Outage: {WHY[moment.outage]}."
+    elevation = moment.look(moment.unix_s)["elevation_deg"][moment.way[0]]
+    said = f"{moment.path.serving[0]} serves at {elevation:.0f}° elevation"
+    if moment.spec.via == "isl" or moment.spec.gateways != (moment.spec.terminal,):
+        said += f", RTT {moment.rtt_ms:.1f} ms {other_end(moment.spec)}"
+    hops = len(moment.way) - 1
+    return said + (f" ({hops} link{'s' * (hops > 1)})." if hops else ".")
+
+
+def seconds(value: float) -> str:
+    """Signed seconds, with the sign of mathematics."""
+    return f"{'−' if value < 0 else '+'}{abs(value):.3g} s"  # noqa: RUF001
+
+
+def milliseconds(value: float) -> str:
+    """A RTT, or a dash where there is none."""
+    return "-" if math.isnan(value) else f"{value:.1f} ms"
+
+
+def titled(figure: Figure, title: str, moment: Moment) -> None:
+    """Title, moment and state at the top left of a figure."""
+    height = float(figure.get_size_inches()[1])
+    figure.text(0.04, 1 - 0.16 / height, title, fontsize=14, fontweight="bold", va="top")
+    lines = (
+        f"{moment.at:%Y-%m-%d %H:%M:%S} UTC · {constellation(moment.spec)} · "
+        f"{moment.in_view} satellites above {moment.spec.min_elevation_deg:g}°\n{service(moment)}"
+    )
+    figure.text(
+        0.04, 1 - 0.5 / height, lines, fontsize=9, color=LIGHT["soft"], va="top", linespacing=1.5
+    )
+
+
+def picture(figure: Figure, out: Path) -> bytes:
+    """The figure as the file's name wants it; :class:`ConfigError` for other than PNG and SVG."""
+    if out.suffix == ".png":
+        return png_bytes(figure)
+    if out.suffix == ".svg":
+        return svg_text(figure).encode()
+    raise ConfigError(f"{out}: figures are .png or .svg; choose such a name")
