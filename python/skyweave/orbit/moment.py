@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 from skyweave._skyweave import Constellation
 from skyweave.orbit.catalogue import load_constellation, load_gateways
+from skyweave.orbit.gso import angles_deg, gso_arc
 from skyweave.orbit.path import OrbitPath, orbit_path, serve_config, start_of
 from skyweave.orbit.places import Place
 from skyweave.orbit.spec import OrbitSpec
@@ -50,11 +52,25 @@ class Moment:
         """Why nothing serves; '' if something does."""
         return "" if self.way else next((one.reason for one in self.path.outages), "no-satellite")
 
-    @property
-    def in_view(self) -> int:
-        """How many usable satellites stand above the terminal's mask, the GSO arc aside."""
+    @cached_property
+    def high(self) -> npt.NDArray[np.bool_]:
+        """Which usable satellites stand above the terminal's mask."""
         elevation = self.look(self.unix_s)["elevation_deg"]
-        return int((elevation >= self.spec.min_elevation_deg).sum())
+        return np.asarray(elevation >= self.spec.min_elevation_deg)
+
+    @cached_property
+    def free(self) -> npt.NDArray[np.bool_]:
+        """Which of these are far enough from the geostationary arc."""
+        free = self.high.copy()
+        if self.spec.gso_avoidance_deg:
+            look = self.look(self.unix_s)
+            angle = angles_deg(
+                gso_arc(self.spec.terminal),
+                look["azimuth_deg"][free],
+                look["elevation_deg"][free],
+            )
+            free[free] = angle >= self.spec.gso_avoidance_deg
+        return free
 
     def look(self, unix_s: float) -> dict[str, Floats]:
         """Azimuth, elevation, range from the terminal; NaN for what is not usable."""

@@ -10,13 +10,11 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from skyweave.orbit.moment import Floats, Moment
-from skyweave.orbit.places import Place
+from skyweave.orbit.gso import angles_deg, gso_arc
+from skyweave.orbit.moment import Moment
 from skyweave.orbit.words import place, seconds, titled
 from skyweave.report.style import LIGHT, drawing
 
-GSO_RADIUS_KM = 42_164.2
-"""As the core has it (ITU-R S.1503-3)."""
 _TRACK_POINTS = 9
 
 
@@ -37,8 +35,13 @@ def _frame(axes: Any, moment: Moment) -> None:
     axes.set_theta_zero_location("N")
     axes.set_theta_direction(-1)
     axes.set_ylim(0, 90)
-    axes.set_yticks([30, 60, 90], ["60°", "30°", ""])
-    axes.set_rlabel_position(112)
+    axes.set_yticks([30, 60], ["", ""])
+    for elevation in (30, 60):
+        axes.text(
+            np.radians(180), 90 - elevation, f"{elevation}°", ha="center", va="center", fontsize=8,
+            color=LIGHT["soft"], zorder=2.5,
+            bbox={"facecolor": LIGHT["paper"], "alpha": 0.75, "edgecolor": "none", "pad": 1},
+        )  # fmt: skip
     axes.set_xticks(np.radians(np.arange(0, 360, 45)), ["N", "NE", "E", "SE", "S", "SW", "W", "NW"])
     axes.grid(True, axis="both", color=LIGHT["line"], linewidth=0.6)
     axes.spines["polar"].set_color(LIGHT["line"])
@@ -56,10 +59,8 @@ def _gso(axes: Any, moment: Moment) -> None:
     if not avoided or not len(arc):
         return
     azimuth, elevation = np.meshgrid(np.arange(0, 361, 2.0), np.arange(0, 91, 1.0))
-    grid = _direction(azimuth, elevation).reshape(-1, 3)
-    angle = np.degrees(np.arccos(np.clip((grid @ arc.T).max(axis=1), -1, 1)))
     axes.contourf(
-        np.radians(azimuth), 90 - elevation, angle.reshape(azimuth.shape),
+        np.radians(azimuth), 90 - elevation, angles_deg(arc, azimuth, elevation),
         levels=[0, avoided], colors=[LIGHT["cellular1"]], alpha=0.22, zorder=0.8,
     )  # fmt: skip
     bearing = np.arctan2(arc[:, 0], arc[:, 1])
@@ -67,30 +68,6 @@ def _gso(axes: Any, moment: Moment) -> None:
     gap = np.flatnonzero(np.abs(np.diff(bearing)) > 1) + 1  # the arc may pass north, or rise and set
     bearing, height = np.insert(bearing, gap, np.nan), np.insert(height, gap, np.nan)
     axes.plot(bearing, height, color=LIGHT["cellular1"], lw=1.5, zorder=1)
-
-
-def gso_arc(site: Place) -> Floats:
-    """Unit vectors (east, north, up) from a place to the arc above its horizon, west to east."""
-    lat, lon = np.radians([site.lat, site.lon])
-    up = np.array([np.cos(lat) * np.cos(lon), np.cos(lat) * np.sin(lon), np.sin(lat)])
-    east = np.array([-np.sin(lon), np.cos(lon), 0.0])
-    # WGS84 (NIMA TR8350.2): semi-major axis 6378.137 km, flattening 1/298.257223563.
-    e2 = (2 - 1 / 298.257223563) / 298.257223563
-    normal = 6378.137 / np.sqrt(1 - e2 * np.sin(lat) ** 2)
-    height = site.height_m / 1e3
-    here = (normal + height) * up - np.array([0, 0, normal * e2 * np.sin(lat)])
-    angle = lon + np.radians(np.arange(-90, 90.1, 0.25))
-    arc = np.column_stack((np.cos(angle), np.sin(angle), np.zeros_like(angle))) * GSO_RADIUS_KM
-    line = arc - here
-    line /= np.linalg.norm(line, axis=1, keepdims=True)
-    seen = line @ np.column_stack((east, np.cross(up, east), up))
-    return np.asarray(seen[seen[:, 2] > 0])
-
-
-def _direction(azimuth_deg: Floats, elevation_deg: Floats) -> Floats:
-    azimuth, elevation = np.radians(azimuth_deg), np.radians(elevation_deg)
-    flat = np.cos(elevation)
-    return np.stack((flat * np.sin(azimuth), flat * np.cos(azimuth), np.sin(elevation)), axis=-1)
 
 
 def _satellites(axes: Any, moment: Moment) -> None:
@@ -101,9 +78,11 @@ def _satellites(axes: Any, moment: Moment) -> None:
     azimuth[away > 90] = np.nan
     now = moment.look(moment.unix_s)
     theta, radius = np.radians(now["azimuth_deg"]), 90 - now["elevation_deg"]
-    high = now["elevation_deg"] >= moment.spec.min_elevation_deg
+    high, free = moment.high, moment.free
     low = (now["elevation_deg"] > 0) & ~high
-    for chosen, colour, size in ((low, LIGHT["line"], 9), (high, LIGHT["satellite"], 26)):
+    groups = ((low, "line", 9), (high & ~free, "cellular1", 16), (free, "satellite", 26))
+    for chosen, role, size in groups:
+        colour = LIGHT[role]
         axes.plot(azimuth[:, chosen], away[:, chosen], color=colour, lw=1.1, alpha=0.8)
         axes.scatter(theta[chosen], radius[chosen], s=size, color=colour, zorder=3, lw=0)
     if moment.way:
@@ -140,7 +119,7 @@ def _words(figure: Figure, moment: Moment) -> None:
         )
     if spec.gso_avoidance_deg:
         marks.append(
-            Patch(facecolor=LIGHT["cellular1"], alpha=0.35,
+            Patch(facecolor=LIGHT["cellular1"], alpha=0.45,
                   label=f"within {spec.gso_avoidance_deg:g}° of the geostationary arc")
         )  # fmt: skip
     figure.legend(handles=marks, loc="lower center", ncols=4, bbox_to_anchor=(0.5, 0.045))

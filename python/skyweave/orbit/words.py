@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from skyweave._skyweave import shell_names
 from skyweave.errors import ConfigError
 from skyweave.orbit.moment import Moment
+from skyweave.orbit.places import PLACES
 from skyweave.orbit.spec import OrbitSpec
 from skyweave.report.style import LIGHT, png_bytes, svg_text
 
@@ -22,9 +23,10 @@ WHY = {
 """Reasons of outages for people."""
 
 
-def place(name: object) -> str:
-    """A place as a person writes it: known names in capitals, coordinates as they are."""
-    return str(name).replace("-", " ").title() if str(name)[:1].isalpha() else str(name)
+def place(where: object) -> str:
+    """A place as a person writes it: known names in capitals, all else as it is."""
+    name = str(where)
+    return name.replace("-", " ").title() if name in PLACES else name
 
 
 def constellation(spec: OrbitSpec) -> str:
@@ -34,16 +36,18 @@ def constellation(spec: OrbitSpec) -> str:
     return Path(spec.constellation).name
 
 
-def other_end(spec: OrbitSpec) -> str:
-    """What is behind the satellites."""
-    if spec.via == "isl":
-        return f"to {place(spec.to)} over links between satellites"
-    if isinstance(spec.gateways, str):
-        return f"down to the gateways of {Path(spec.gateways).name}"
-    if spec.gateways == (spec.terminal,):
-        return "whatever is behind the satellite"
-    names = [place(one) for one in spec.gateways]
-    return f"down to {names[0]}" if len(names) == 1 else f"down to {len(names)} gateways"
+def other_end(moment: Moment) -> str:
+    """Where the way comes down."""
+    landing = place(moment.landing() or "the ground")
+    return f"to {landing} by isl" if moment.spec.via == "isl" else f"down to {landing}"
+
+
+def view(moment: Moment) -> str:
+    """How many satellites the terminal could use."""
+    spec, high, free = moment.spec, int(moment.high.sum()), int(moment.free.sum())
+    kept = f", {high - free} of them too close to the GSO arc" if spec.gso_avoidance_deg else ""
+    plural = "s" * (high != 1)
+    return f"{high} satellite{plural} above {spec.min_elevation_deg:g}°{kept}"
 
 
 def service(moment: Moment) -> str:
@@ -53,7 +57,7 @@ def service(moment: Moment) -> str:
     elevation = moment.look(moment.unix_s)["elevation_deg"][moment.way[0]]
     said = f"{moment.path.serving[0]} serves at {elevation:.0f}° elevation"
     if moment.spec.via == "isl" or moment.spec.gateways != (moment.spec.terminal,):
-        said += f", RTT {moment.rtt_ms:.1f} ms {other_end(moment.spec)}"
+        said += f", RTT {moment.rtt_ms:.1f} ms {other_end(moment)}"
     hops = len(moment.way) - 1
     return said + (f" ({hops} link{'s' * (hops > 1)})." if hops else ".")
 
@@ -74,7 +78,7 @@ def titled(figure: Figure, title: str, moment: Moment) -> None:
     figure.text(0.04, 1 - 0.16 / height, title, fontsize=14, fontweight="bold", va="top")
     lines = (
         f"{moment.at:%Y-%m-%d %H:%M:%S} UTC · {constellation(moment.spec)} · "
-        f"{moment.in_view} satellites above {moment.spec.min_elevation_deg:g}°\n{service(moment)}"
+        f"{view(moment)}\n{service(moment)}"
     )
     figure.text(
         0.04, 1 - 0.5 / height, lines, fontsize=9, color=LIGHT["soft"], va="top", linespacing=1.5
