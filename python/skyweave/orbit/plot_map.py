@@ -14,14 +14,18 @@ from matplotlib.patches import Circle, Polygon
 from skyweave.orbit.coastlines import outlines
 from skyweave.orbit.globe import Globe, graticule, great_circle, middle
 from skyweave.orbit.moment import Floats, Moment
+from skyweave.orbit.places import Place
 from skyweave.orbit.words import place, titled
 from skyweave.report.style import LIGHT, drawing
 
 TRACK_MINUTES = 10
 """The ground track reaches so far back and ahead."""
 SEA, LAND, SHORE = "#f3f6fa", "#e4e2d8", "#b9b5a6"
-_NEAR = 0.28
-"""Half the width of the smallest map, in radii of the Earth: 16 degrees."""
+_NEAR = 0.12
+"""Half the width of the smallest map, in radii of the Earth: 7 degrees."""
+_POINTS = 514.0
+"""Width of the map in points, for labels."""
+_Rectangle = tuple[float, float, float, float]
 _BOX = {"facecolor": LIGHT["paper"], "alpha": 0.75, "edgecolor": "none", "pad": 0.8}
 
 
@@ -31,10 +35,10 @@ def map_figure(moment: Moment) -> Figure:
     points = _way(moment, ground)
     globe = Globe(*middle([points[0], points[-1]]))
     with drawing("orbit-map"):
-        figure = Figure(figsize=(7.6, 8.6))
+        figure = Figure(figsize=(7.6, 9.1))
         FigureCanvasAgg(figure)
-        axes = figure.add_axes((0.03, 0.09, 0.94, 0.94 * 7.6 / 8.6))
-        half = _half_width(globe, points)
+        axes = figure.add_axes((0.03, 0.085, 0.94, 0.94 * 7.6 / 9.1))
+        half = _half_width(globe, points + [(row[0], row[1]) for row in ground[moment.free]])
         _earth(axes, globe, half)
         _satellites(axes, globe, moment, ground)
         _track(axes, globe, moment)
@@ -60,10 +64,10 @@ def _way(moment: Moment, ground: Floats) -> list[tuple[float, float]]:
 
 
 def _half_width(globe: Globe, points: list[tuple[float, float]]) -> float:
-    """Half the width of the map: all of the way with a margin; beyond 0.8 the whole disc."""
+    """Half the width that shows all points with a margin; beyond 0.8 it is the whole disc."""
     lat, lon = np.array(points).T
     x, y, near = globe.project(lat, lon)
-    reach = 1.3 * float(np.max(np.abs([x, y]))) if near.all() else 1.0
+    reach = 1.25 * float(np.max(np.abs([x, y]))) if near.all() else 1.0
     return 1.04 if reach > 0.8 else max(reach, _NEAR)
 
 
@@ -126,40 +130,68 @@ def _ends(
     """Gateways, the way, and the names of its ends."""
     for gateway in moment.gateways:
         if gateway != moment.spec.terminal:
-            x, y = globe.line(np.array([gateway.lat]), np.array([gateway.lon]))
+            x, y = _spot(globe, gateway)
             axes.scatter(x, y, s=22, marker="s", color=LIGHT["gain"], lw=0, zorder=2.2)
+    names = []
     if moment.way:
         for a, b in zip(points, points[1:], strict=False):
             axes.plot(*globe.line(*great_circle(a, b)), color=LIGHT["bonded"], lw=1.8, zorder=3)
-        over = np.array(points[1 : 1 + len(moment.way)]).T
-        x, y = globe.line(*over)
+        x, y = globe.line(*np.array(points[1 : 1 + len(moment.way)]).T)
         axes.scatter(x[1:], y[1:], s=24, color=LIGHT["bonded"], lw=0, zorder=4)
-        axes.scatter(
-            x[0], y[0], s=75, color=LIGHT["mark"], edgecolors=LIGHT["paper"], linewidths=1,
-            zorder=5,
-        )  # fmt: skip
-        _label(axes, float(x[0]), float(y[0]), moment.path.serving[0], LIGHT["mark"], half)
+        _mark(axes, x[0], y[0], "o", LIGHT["mark"])
+        names.append((float(x[0]), float(y[0]), moment.path.serving[0], LIGHT["mark"]))
     far = moment.landing() or moment.spec.to
-    for where in (moment.spec.terminal, far):
-        if where is not None:
-            x, y = globe.line(np.array([where.lat]), np.array([where.lon]))
-            marker = "s" if where is far and moment.spec.via == "gateway" else "^"
-            axes.scatter(
-                x, y, s=70, marker=marker, color=LIGHT["ink"], edgecolors=LIGHT["paper"],
-                linewidths=1, zorder=6,
-            )  # fmt: skip
-            _label(axes, float(x[0]), float(y[0]), place(where), LIGHT["ink"], half)
+    for where, marker in ((far, "s" if moment.spec.via == "gateway" else "^"),
+                          (moment.spec.terminal, "^")):  # fmt: skip
+        if where is not None and not (where is far and where == moment.spec.terminal):
+            x, y = _spot(globe, where)
+            _mark(axes, x, y, marker, LIGHT["ink"])
+            names.append((x, y, place(where), LIGHT["ink"]))
+    _labels(axes, names, half)
 
 
-def _label(axes: Axes, x: float, y: float, name: str, colour: str, half: float) -> None:
-    """A name beside a mark, on the side that is farther from the frame; above for satellites."""
-    left = x > 0.35 * half
-    up = colour != LIGHT["ink"]
-    axes.annotate(
-        name, (x, y), xytext=(-9 if left else 9, 9 if up else -9), textcoords="offset points",
-        ha="right" if left else "left", va="bottom" if up else "top", color=colour,
-        fontweight="bold", zorder=7, bbox=_BOX, annotation_clip=True,
-    )  # fmt: skip
+def _spot(globe: Globe, where: Place) -> tuple[float, float]:
+    x, y = globe.line(np.array([where.lat]), np.array([where.lon]))
+    return float(x[0]), float(y[0])
+
+
+def _mark(axes: Axes, x: float, y: float, marker: str, colour: str) -> None:
+    axes.scatter(
+        x, y, s=72, marker=marker, color=colour, edgecolors=LIGHT["paper"], linewidths=1, zorder=6
+    )
+
+
+def _labels(axes: Axes, names: list[tuple[float, float, str, str]], half: float) -> None:
+    """Names beside their marks, each at the first corner where nothing else is."""
+    scale = _POINTS / (2 * half)
+    taken = [(x * scale - 6, y * scale - 6, x * scale + 6, y * scale + 6) for x, y, *_ in names]
+    for x, y, name, colour in names:
+        if not (abs(x) < half and abs(y) < half):
+            continue
+        boxes = {}
+        for right, up in ((1, 1), (1, -1), (-1, 1), (-1, -1)):
+            left = x * scale + (8 if right > 0 else -8 - 6.3 * len(name))
+            low = y * scale + (5 if up > 0 else -17)
+            boxes[right, up] = (left, low, left + 6.3 * len(name), low + 12)
+        right, up = min(boxes, key=lambda corner: _overlap(boxes[corner], taken))
+        taken.append(boxes[right, up])
+        axes.annotate(
+            name, (x, y), xytext=(8 * right, 5 * up), textcoords="offset points", color=colour,
+            ha="left" if right > 0 else "right", va="bottom" if up > 0 else "top",
+            fontweight="bold", zorder=7, bbox=_BOX,
+        )  # fmt: skip
+
+
+def _overlap(box: _Rectangle, others: list[_Rectangle]) -> float:
+    """Area shared with others, in square points; outside of the map counts too."""
+    left, low, right, high = box
+    shared = sum(
+        max(0.0, min(right, other[2]) - max(left, other[0]))
+        * max(0.0, min(high, other[3]) - max(low, other[1]))
+        for other in others
+    )
+    outside = max(0.0, right - _POINTS / 2) + max(0.0, -_POINTS / 2 - left)
+    return shared + 100 * outside
 
 
 def _legend(figure: Figure, moment: Moment) -> None:
@@ -168,7 +200,7 @@ def _legend(figure: Figure, moment: Moment) -> None:
 
     marks = [
         mark("satellite", "soft", "o", 2.5),
-        mark("in view of the terminal", "satellite", "o", 4.5),
+        mark("usable by the terminal", "satellite", "o", 4.5),
     ]
     if moment.way:
         serving = f"serving, its track ± {TRACK_MINUTES} min"

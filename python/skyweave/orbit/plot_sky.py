@@ -21,9 +21,9 @@ _TRACK_POINTS = 9
 def sky_figure(moment: Moment) -> Figure:
     """Draw the whole sky with its tracks over the slot; east is right, as on a map."""
     with drawing("orbit-sky"):
-        figure = Figure(figsize=(7.2, 7.9))
+        figure = Figure(figsize=(7.2, 8.2))
         FigureCanvasAgg(figure)
-        axes: Any = figure.add_axes((0.1, 0.13, 0.8, 0.72), projection="polar")
+        axes: Any = figure.add_axes((0.1, 0.125, 0.8, 0.8 * 7.2 / 8.2), projection="polar")
         _frame(axes, moment)
         _gso(axes, moment)
         _satellites(axes, moment)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 
+import numpy as np
 from matplotlib.figure import Figure
 
 from skyweave._skyweave import shell_names
 from skyweave.errors import ConfigError
 from skyweave.orbit.moment import Moment
+from skyweave.orbit.path import OrbitPath
 from skyweave.orbit.places import PLACES
 from skyweave.orbit.spec import OrbitSpec
 from skyweave.report.style import LIGHT, png_bytes, svg_text
@@ -36,12 +37,6 @@ def constellation(spec: OrbitSpec) -> str:
     return Path(spec.constellation).name
 
 
-def other_end(moment: Moment) -> str:
-    """Where the way comes down."""
-    landing = place(moment.landing() or "the ground")
-    return f"to {landing} by isl" if moment.spec.via == "isl" else f"down to {landing}"
-
-
 def view(moment: Moment) -> str:
     """How many satellites the terminal could use."""
     spec, high, free = moment.spec, int(moment.high.sum()), int(moment.free.sum())
@@ -56,10 +51,48 @@ def service(moment: Moment) -> str:
         return f"Outage: {WHY[moment.outage]}."
     elevation = moment.look(moment.unix_s)["elevation_deg"][moment.way[0]]
     said = f"{moment.path.serving[0]} serves at {elevation:.0f}° elevation"
-    if moment.spec.via == "isl" or moment.spec.gateways != (moment.spec.terminal,):
-        said += f", RTT {moment.rtt_ms:.1f} ms {other_end(moment)}"
-    hops = len(moment.way) - 1
-    return said + (f" ({hops} link{'s' * (hops > 1)})." if hops else ".")
+    landing = moment.landing()
+    if landing is None or landing == moment.spec.terminal:  # nothing was said of the other end
+        return f"{said}."
+    if moment.spec.via == "gateway":
+        return f"{said}, RTT {moment.rtt_ms:.1f} ms down to {place(landing)}."
+    links = len(moment.way) - 1
+    return (
+        f"{said}, RTT {moment.rtt_ms:.1f} ms to {place(landing)} "
+        f"over {links} link{'s' * (links != 1)} between satellites."
+    )
+
+
+def route(spec: OrbitSpec) -> str:
+    """What is behind the satellites, after the name of the terminal."""
+    if spec.via == "isl":
+        return f"to {place(spec.to)} over links between satellites"
+    if isinstance(spec.gateways, str):
+        return f"by bent pipe, gateways of {Path(spec.gateways).name}"
+    if len(spec.gateways) == 1:
+        return f"by bent pipe to {place(spec.gateways[0])}"
+    return f"by bent pipe to {len(spec.gateways)} gateways"
+
+
+def summary(path: OrbitPath) -> str:
+    """A run in one line: RTT, handovers, outages."""
+    known = path.rtt_ms[~np.isnan(path.rtt_ms)]
+    out_s = sum(one.end_s - one.start_s for one in path.outages)
+    if len(known):
+        low, middle, high = np.percentile(known, [5, 50, 95])
+        said = f"RTT median {middle:.1f} ms (5 % {low:.1f}, 95 % {high:.1f})"
+    else:
+        said = "no path at any time"
+    count, changes = len(path.outages), len(path.handovers)
+    said += f", {changes:,} handover{'s' * (changes != 1)}, "
+    if not count:
+        return said + "no outage"
+    longest = max(one.end_s - one.start_s for one in path.outages)
+    share = 100 * out_s / path.duration_s
+    return (
+        f"{said}{count:,} outage{'s' * (count != 1)}: {out_s:,.4g} s in all "
+        f"({share:.2g} %), {longest:.4g} s the longest"
+    )
 
 
 def seconds(value: float) -> str:
@@ -67,17 +100,12 @@ def seconds(value: float) -> str:
     return f"{'−' if value < 0 else '+'}{abs(value):.3g} s"  # noqa: RUF001
 
 
-def milliseconds(value: float) -> str:
-    """A RTT, or a dash where there is none."""
-    return "-" if math.isnan(value) else f"{value:.1f} ms"
-
-
 def titled(figure: Figure, title: str, moment: Moment) -> None:
     """Title, moment and state at the top left of a figure."""
     height = float(figure.get_size_inches()[1])
     figure.text(0.04, 1 - 0.16 / height, title, fontsize=14, fontweight="bold", va="top")
     lines = (
-        f"{moment.at:%Y-%m-%d %H:%M:%S} UTC · {constellation(moment.spec)} · "
+        f"{moment.at:%Y-%m-%d %H:%M:%S} UTC · {constellation(moment.spec)}\n"
         f"{view(moment)}\n{service(moment)}"
     )
     figure.text(
