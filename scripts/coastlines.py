@@ -30,7 +30,9 @@ def main(source: Path, target: Path) -> None:
         for outline in outlines
         if len(outline) > 3
     )
-    head = ",\n".join(f"{json.dumps(k)}: {json.dumps(v, ensure_ascii=False)}" for k, v in HEAD.items())
+    head = ",\n".join(
+        f"{json.dumps(k)}: {json.dumps(v, ensure_ascii=False)}" for k, v in HEAD.items()
+    )
     target.write_text(f'{{{head},\n"outlines": [\n{lines}\n]}}\n')
 
 

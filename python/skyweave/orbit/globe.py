@@ -1,4 +1,4 @@
-"""The Earth seen from straight above a point (orthographic projection), as far as a map needs it."""
+"""The Earth from straight above a point (orthographic projection), as far as a map needs it."""
 
 from __future__ import annotations
 

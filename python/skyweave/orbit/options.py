@@ -6,7 +6,7 @@ import functools
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 import typer
 from pydantic import ValidationError
@@ -67,7 +67,7 @@ def with_orbit(command: Callable[..., None]) -> Callable[..., None]:
     merged = [p.replace(kind=p.KEYWORD_ONLY) for p in (*shared.values(), *own)]
     wrapper.__signature__ = inspect.Signature(merged)  # type: ignore[attr-defined]
     wrapper.__annotations__ = {p.name: p.annotation for p in merged}
-    del wrapper.__wrapped__  # type: ignore[attr-defined]
+    del wrapper.__wrapped__
     return wrapper
 
 
@@ -98,17 +98,21 @@ def _request(
     ] = DEFAULT_CONSTELLATION,
     policy: Annotated[
         Policy | None,
-        typer.Option(help="Which satellite is taken; else highest-elevation, for isl shortest-path."),
+        typer.Option(
+            metavar="POLICY",
+            help=f"Which satellite is taken: {', '.join(get_args(Policy))}. "
+            "Default highest-elevation, for isl shortest-path.",
+        ),
     ] = None,
     min_elevation: Annotated[
-        float | None, typer.Option(metavar="DEG", help="Terminal's mask. [default: 25]")
+        float | None, typer.Option(metavar="DEG", help="Terminal's mask. Default 25.")
     ] = None,
-    gateway_min_elevation: Annotated[
-        float | None, typer.Option(metavar="DEG", help="Other end's mask. [default: 25]")
+    gateway_elevation: Annotated[
+        float | None, typer.Option(metavar="DEG", help="Other end's mask. Default 25.")
     ] = None,
     gso_avoidance: Annotated[
         float | None,
-        typer.Option(metavar="DEG", help="Stay so far from the geostationary arc. [default: 0]"),
+        typer.Option(metavar="DEG", help="Stay so far from the geostationary arc. Default 0."),
     ] = None,
     start: Annotated[
         str | None,
@@ -116,30 +120,30 @@ def _request(
     ] = None,
     slot: Annotated[
         str | None,
-        typer.Option(metavar="S|none", help="A satellite is chosen so often. [default: 15]"),
+        typer.Option(metavar="S|none", help="A satellite is chosen so often. Default 15."),
     ] = None,
     slot_offset: Annotated[
         float | None,
-        typer.Option(metavar="S", help="Slots begin there in Unix time modulo slot. [default: 12]"),
+        typer.Option(metavar="S", help="Slots begin there in Unix time modulo slot. Default 12."),
     ] = None,
     gap: Annotated[
         float | None,
-        typer.Option(metavar="S", help="Outage after each handover. [default: 0]"),
+        typer.Option(metavar="S", help="Outage after each handover. Default 0."),
     ] = None,
     acceleration: Annotated[
         float | None,
-        typer.Option(metavar="TIMES", help="Satellites fly so much faster. [default: 1]"),
+        typer.Option(metavar="TIMES", help="Satellites fly so much faster. Default 1."),
     ] = None,
     step: Annotated[
-        float | None, typer.Option(metavar="S", help="Spacing of the RTT series. [default: 1]")
+        float | None, typer.Option(metavar="S", help="Spacing of the RTT series. Default 1.")
     ] = None,
     extra_rtt: Annotated[
         float | None,
-        typer.Option(metavar="MS", help="Added to each RTT: processing, scheduling. [default: 0]"),
+        typer.Option(metavar="MS", help="Added to each RTT: processing, scheduling. Default 0."),
     ] = None,
     max_age: Annotated[
         float | None,
-        typer.Option(metavar="DAYS", help="Elements farther off are not used. [default: 60]"),
+        typer.Option(metavar="DAYS", help="Elements farther off are not used. Default 60."),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="For the policy random.")] = 0,
 ) -> Request:
@@ -148,7 +152,7 @@ def _request(
     given = {
         "constellation": constellation, "terminal": terminal, **other_end, "via": via or inferred,
         "policy": policy or ("shortest-path" if inferred == "isl" else None),
-        "min_elevation_deg": min_elevation, "gateway_min_elevation_deg": gateway_min_elevation,
+        "min_elevation_deg": min_elevation, "gateway_min_elevation_deg": gateway_elevation,
         "gso_avoidance_deg": gso_avoidance, "start": start, "slot_s": slot,
         "slot_offset_s": slot_offset, "gap_s": gap, "acceleration": acceleration, "step_s": step,
         "extra_rtt_ms": extra_rtt, "max_age_days": max_age,
@@ -175,7 +179,7 @@ def _other_end(
 
 
 _OPTIONS = {
-    "min_elevation_deg": "min-elevation", "gateway_min_elevation_deg": "gateway-min-elevation",
+    "min_elevation_deg": "min-elevation", "gateway_min_elevation_deg": "gateway-elevation",
     "gso_avoidance_deg": "gso-avoidance", "slot_s": "slot", "slot_offset_s": "slot-offset",
     "gap_s": "gap", "step_s": "step", "extra_rtt_ms": "extra-rtt", "max_age_days": "max-age",
 }  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -134,12 +135,13 @@ def _ends(
             axes.scatter(x, y, s=22, marker="s", color=LIGHT["gain"], lw=0, zorder=2.2)
     names = []
     if moment.way:
-        for a, b in zip(points, points[1:], strict=False):
+        for a, b in pairwise(points):
             axes.plot(*globe.line(*great_circle(a, b)), color=LIGHT["bonded"], lw=1.8, zorder=3)
-        x, y = globe.line(*np.array(points[1 : 1 + len(moment.way)]).T)
-        axes.scatter(x[1:], y[1:], s=24, color=LIGHT["bonded"], lw=0, zorder=4)
-        _mark(axes, x[0], y[0], "o", LIGHT["mark"])
-        names.append((float(x[0]), float(y[0]), moment.path.serving[0], LIGHT["mark"]))
+        hops_x, hops_y = globe.line(*np.array(points[1 : 1 + len(moment.way)]).T)
+        axes.scatter(hops_x[1:], hops_y[1:], s=24, color=LIGHT["bonded"], lw=0, zorder=4)
+        x, y = float(hops_x[0]), float(hops_y[0])
+        _mark(axes, x, y, "o", LIGHT["mark"])
+        names.append((x, y, moment.path.serving[0], LIGHT["mark"]))
     far = moment.landing() or moment.spec.to
     for where, marker in ((far, "s" if moment.spec.via == "gateway" else "^"),
                           (moment.spec.terminal, "^")):  # fmt: skip

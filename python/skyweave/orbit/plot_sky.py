@@ -65,7 +65,9 @@ def _gso(axes: Any, moment: Moment) -> None:
     )  # fmt: skip
     bearing = np.arctan2(arc[:, 0], arc[:, 1])
     height = 90 - np.degrees(np.arcsin(arc[:, 2]))
-    gap = np.flatnonzero(np.abs(np.diff(bearing)) > 1) + 1  # the arc may pass north, or rise and set
+    gap = (
+        np.flatnonzero(np.abs(np.diff(bearing)) > 1) + 1
+    )  # the arc may pass north, or rise and set
     bearing, height = np.insert(bearing, gap, np.nan), np.insert(height, gap, np.nan)
     axes.plot(bearing, height, color=LIGHT["cellular1"], lw=1.5, zorder=1)
 

@@ -113,10 +113,12 @@ def titled(figure: Figure, title: str, moment: Moment) -> None:
     )
 
 
+def check_picture(out: Path | None) -> None:
+    """Refuse, before anything is computed, a name that no picture can have."""
+    if out is not None and out.suffix not in (".png", ".svg"):
+        raise ConfigError(f"{out}: figures are .png or .svg; choose such a name")
+
+
 def picture(figure: Figure, out: Path) -> bytes:
-    """The figure as the file's name wants it; :class:`ConfigError` for other than PNG and SVG."""
-    if out.suffix == ".png":
-        return png_bytes(figure)
-    if out.suffix == ".svg":
-        return svg_text(figure).encode()
-    raise ConfigError(f"{out}: figures are .png or .svg; choose such a name")
+    """The figure as the file's name wants it; see :func:`check_picture`."""
+    return svg_text(figure).encode() if out.suffix == ".svg" else png_bytes(figure)
