@@ -122,6 +122,7 @@ def _mount() -> None:
     from skyweave.live.bench import bench_emulator
     from skyweave.live.cli import link, shell
     from skyweave.orbit.bench import bench_orbit
+    from skyweave.orbit.cli import orbit_app
 
     app.command()(shell)
     app.command()(link)
@@ -129,6 +130,7 @@ def _mount() -> None:
     bench_app.command("orbit")(bench_orbit)
     app.add_typer(data_app, name="data")
     app.add_typer(forecast_app, name="forecast")
+    app.add_typer(orbit_app, name="orbit")
     app.add_typer(algorithms_app, name="algorithms")
     app.add_typer(bench_app, name="bench")
 

@@ -35,7 +35,7 @@ pub use gso::GsoArc;
 pub use isl::{Grid, Limits, Route, Sky};
 pub use place::{EARTH_RADIUS_KM, Look, Place, Site};
 pub use satellite::{Satellite, Seat, State};
-pub use serve::{Handover, Outage, Policy, Reason, Schedule, ServeConfig, ViaConfig, serve};
+pub use serve::{Handover, Outage, Policy, Reason, Schedule, ServeConfig, ViaConfig, serve, way};
 pub use shells::{SHELLS, Shell, shell_names, shells_of};
 pub use terrestrial::{FIBRE_INDEX, LIGHT_KM_PER_S, fibre_rtt_ms, vacuum_rtt_ms};
 pub use time::Utc;

@@ -197,6 +197,13 @@ impl Constellation {
         let schedule = py.detach(|| orbit::serve(&self.inner, &config)).map_err(refuse)?;
         columns_of(py, schedule)
     }
+
+    /// The satellites from `first`, which serves, to the other end at a second of that run; empty
+    /// where it has no way on.
+    fn way(&self, py: Python<'_>, config: &str, first: usize, time_s: f64) -> PyResult<Vec<usize>> {
+        let config: ServeConfig = serde_json::from_str(config).map_err(refuse)?;
+        py.detach(|| orbit::way(&self.inner, &config, first, time_s)).map_err(refuse)
+    }
 }
 
 fn columns_of(py: Python<'_>, schedule: Schedule) -> PyResult<Bound<'_, PyDict>> {

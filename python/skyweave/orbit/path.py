@@ -75,7 +75,24 @@ def orbit_path(
     and :class:`DataError <skyweave.errors.DataError>`.
     """
     constellation = load_constellation(spec.constellation, folders)
-    start = spec.start or _default_start(spec, constellation)
+    start = start_of(spec, constellation)
+    config = serve_config(spec, start, duration_s, seed=seed, folders=folders)
+    try:
+        found = constellation.serve(config)
+    except ValueError as error:
+        raise ConfigError(f"orbit of '{spec.constellation}': {error}") from None
+    return _path(start, duration_s, constellation.names, found)
+
+
+def serve_config(
+    spec: OrbitSpec,
+    start: datetime,
+    duration_s: float,
+    *,
+    seed: int = 0,
+    folders: Sequence[Path] = (),
+) -> str:
+    """Return a run as the core takes it (``orbit::ServeConfig``)."""
     config = {
         "start_unix_s": start.timestamp(),
         "duration_s": duration_s,
@@ -86,11 +103,7 @@ def orbit_path(
     }
     for name in _PLAIN:
         config[name] = getattr(spec, name)
-    try:
-        found = constellation.serve(json.dumps(config))
-    except ValueError as error:
-        raise ConfigError(f"orbit of '{spec.constellation}': {error}") from None
-    return _path(start, duration_s, constellation.names, found)
+    return json.dumps(config)
 
 
 def fibre_rtt_ms(a: Place, b: Place, stretch: float = 1.0) -> float:
@@ -104,7 +117,10 @@ _PLAIN = (
 )  # fmt: skip
 
 
-def _default_start(spec: OrbitSpec, constellation: Constellation) -> datetime:
+def start_of(spec: OrbitSpec, constellation: Constellation) -> datetime:
+    """Return second 0: the spec's start, else a whole minute at the epoch of the elements."""
+    if spec.start is not None:
+        return spec.start
     if spec.constellation in _skyweave.shell_names():
         return BUILT_IN_EPOCH
     minutes = math.ceil(constellation.median_epoch_unix_s / 60)

@@ -33,8 +33,15 @@ SETTING_WORDS = {
     "rtt_scale": "round-trip times, multiple",
     "loss_thresh": "loss_thresh (%)",
     "probe_rtt_win_ms": "probe_rtt_win (ms)",
+    "file_mib": "file (MiB)",
+    "gap_s": "gap of a handover (s)",
+    "handover_s": "interval of handovers (s)",
+    "forecast_error_s": "the schedule is wrong by up to (s)",
+    "forecast_missing": "handovers that the schedule misses (%)",
+    "forecast_false": "false handovers in the schedule (% of the true ones)",
+    "subflows_per_path": "subflows over each path",
 }
-_PERCENT = ("loss", "loss_thresh")
+_PERCENT = ("loss", "loss_thresh", "forecast_missing", "forecast_false")
 
 
 def words_of(key: str) -> str:
@@ -229,6 +236,8 @@ def distribution(canvas: Canvas) -> Figure:
         Line2D([], [], linewidth=2, color=colours[value], label=name)
         for value, name in zip(values, names, strict=True)
     ]
+    if len(handles) == 1:
+        return figure
     columns = 4 if max(map(len, names)) <= 20 else 3
     figure.legend(
         handles=handles, loc="outside lower left", ncols=columns, title=title or None,

@@ -61,6 +61,16 @@ impl Carrier {
         }
     }
 
+    /// The satellites on the way from one, which comes first, down to the other end.
+    pub(super) fn way(&self, sky: &Sky<'_>, satellite: usize) -> Option<Vec<usize>> {
+        match self {
+            Self::Gateways(_) => self.onward_km(sky, satellite).map(|_| vec![satellite]),
+            Self::Isl { grid, limits, far } => {
+                grid.route(sky, &[(satellite, 0.0)], far, limits).map(|route| route.satellites)
+            }
+        }
+    }
+
     /// Which of the first satellites (with their distances) gives the shortest way.
     pub(super) fn nearest(&self, sky: &Sky<'_>, first: &[(usize, f64)]) -> Option<usize> {
         match self {

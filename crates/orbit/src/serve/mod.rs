@@ -58,6 +58,29 @@ pub fn serve(constellation: &Constellation, config: &ServeConfig) -> Result<Sche
     Ok(timeline.finish())
 }
 
+/// The satellites between a terminal and the other end at a second of a run, if `first` serves it;
+/// empty where `first` has no way on. Links are laid as they are for [`serve`].
+///
+/// # Errors
+/// As [`serve`].
+pub fn way(
+    constellation: &Constellation,
+    config: &ServeConfig,
+    first: usize,
+    time_s: f64,
+) -> Result<Vec<usize>, OrbitError> {
+    config.check()?;
+    let start = Utc::from_unix_s(config.start_unix_s);
+    let end = start.plus_s(config.duration_s * config.acceleration);
+    let carrier = Carrier::new(&config.via, constellation, start)?;
+    let fleet = Fleet::sort_out(constellation, config, (start, end))?;
+    let sky = Sky::new(constellation, fleet.usable, start.plus_s(time_s * config.acceleration));
+    if first >= constellation.satellites().len() {
+        return Ok(Vec::new());
+    }
+    Ok(carrier.way(&sky, first).unwrap_or_default())
+}
+
 struct Run<'a> {
     config: &'a ServeConfig,
     carrier: Carrier,
