@@ -102,14 +102,14 @@ def test_a_day_is_what_a_schedule_covers(tmp_path):
     assert "exclude each other" in refused("schedule", *BENT, "--hours", 1, "--duration", 60)
 
 
-def test_seconds_out_within_a_slot():
-    path = orbit_path(bent(gap_s=0.2), 300)
-    whole, why = out_within(path, 0, 300)
-    assert whole == pytest.approx(sum(one.end_s - one.start_s for one in path.outages))
-    assert why == "handover"
-    first = path.outages[0]
-    assert out_within(path, first.start_s + 0.05, first.start_s + 0.1)[0] == pytest.approx(0.05)
-    assert out_within(path, 0, first.start_s) == (0.0, "")
+def test_no_outage_falls_between_rows():
+    path = orbit_path(bent(gap_s=0.2, step_s=7), 300)
+    total_s = sum(one.end_s - one.start_s for one in path.outages)
+    for begins in ([0.0], path.times_s.tolist(), [0.0, path.outages[0].start_s + 0.05]):
+        shares = out_within(path, begins)
+        assert sum(share for share, _ in shares) == pytest.approx(total_s)
+    assert shares[0] == (pytest.approx(0.05), "handover")
+    assert out_within(path, [0.0, path.outages[0].start_s])[0] == (0.0, "")
 
 
 def test_rtt_as_csv_trace_and_figure(tmp_path):
@@ -187,7 +187,7 @@ def test_without_anybody_in_view_every_row_says_so(tmp_path):
     assert "1 outage: 30 s in all (100 %)" in result.stdout
     table = rows(run("rtt", *POLE, "--duration", 30, "--step", 10))
     assert [tuple(row.values()) for row in table] == [
-        (time_s, "", "", "no-satellite") for time_s in ("0", "10", "20")
+        (time_s, "", "", "10", "no-satellite") for time_s in ("0", "10", "20")
     ]
     assert "0 passes" in run("passes", *POLE[:2], *POLE[4:])
     assert "cannot say that" in refused("rtt", *POLE, "--duration", 30, "--trace", tmp_path / "t")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Annotated
 
@@ -27,7 +28,7 @@ from skyweave.orbit.options import Request, with_orbit
 from skyweave.orbit.passes import Pass, find_passes
 from skyweave.orbit.path import OrbitPath, orbit_path
 from skyweave.orbit.spec import OrbitSpec
-from skyweave.orbit.tables import out_within, rtt_csv, schedule_csv, schedule_json, spans, utc
+from skyweave.orbit.tables import out_within, rtt_csv, schedule_csv, schedule_json, utc
 from skyweave.orbit.words import (
     WHY,
     amount,
@@ -137,9 +138,9 @@ def _schedule_table(path: OrbitPath, first: int) -> Table:
     table = Table(box=None)
     for column in ("from (UTC)", "satellite", "", "outage"):
         table.add_column(column)
-    rows = zip(spans(path), path.serving, strict=True)
-    for ((begin, end), name), _ in zip(rows, range(first), strict=False):
-        out_s, why = out_within(path, begin, end)
+    begins = path.serving_times_s.tolist()
+    rows = zip(begins, path.serving, out_within(path, begins), strict=True)
+    for begin, name, (out_s, why) in islice(rows, first):
         words = " and ".join(WHY[one] for one in why.split("+")) if why else ""
         said = f"{amount(out_s)} s: {words}" if out_s else ""
         table.add_row(utc(path, begin), name or "-", "handover" if begin in changed else "", said)
