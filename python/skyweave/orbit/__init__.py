@@ -2,6 +2,9 @@
 
 * ``spec``: what a study file says about an orbit; ``places``: cities and coordinates
 * ``catalogue``: files of elements and of gateways; ``path``: from a spec to an ``OrbitPath``
+* ``cli`` and its ``options``: ``skyweave orbit``, with ``passes``, ``moment`` (the sky at one time),
+  ``tables`` and ``words``; pictures: ``plot_sky`` (``gso``), ``plot_map`` (``globe``,
+  ``coastlines``), ``plot_rtt``
 * ``bench``: how fast that is on this machine
 
 The computing is done in ``crates/orbit``; docs/orbits.md says what is modelled.

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Annotated
 
@@ -27,8 +28,19 @@ from skyweave.orbit.options import Request, with_orbit
 from skyweave.orbit.passes import Pass, find_passes
 from skyweave.orbit.path import OrbitPath, orbit_path
 from skyweave.orbit.spec import OrbitSpec
-from skyweave.orbit.tables import out_within, rtt_csv, schedule_csv, schedule_json, spans, utc
-from skyweave.orbit.words import WHY, check_picture, picture, place, route, service, summary, view
+from skyweave.orbit.tables import out_within, rtt_csv, schedule_csv, schedule_json, utc
+from skyweave.orbit.words import (
+    WHY,
+    amount,
+    check_picture,
+    picture,
+    place,
+    route,
+    service,
+    summary,
+    view,
+)
+from skyweave.traces import DELAY_SPACING_MS
 
 orbit_app = typer.Typer(
     help="Satellites over a terminal: passes, schedules, RTTs, maps.", no_args_is_help=True
@@ -126,11 +138,11 @@ def _schedule_table(path: OrbitPath, first: int) -> Table:
     table = Table(box=None)
     for column in ("from (UTC)", "satellite", "", "outage"):
         table.add_column(column)
-    rows = zip(spans(path), path.serving, strict=True)
-    for ((begin, end), name), _ in zip(rows, range(first), strict=False):
-        out_s, why = out_within(path, begin, end)
+    begins = path.serving_times_s.tolist()
+    rows = zip(begins, path.serving, out_within(path, begins), strict=True)
+    for begin, name, (out_s, why) in islice(rows, first):
         words = " and ".join(WHY[one] for one in why.split("+")) if why else ""
-        said = f"{out_s:.4g} s: {words}" if out_s else ""
+        said = f"{amount(out_s)} s: {words}" if out_s else ""
         table.add_row(utc(path, begin), name or "-", "handover" if begin in changed else "", said)
     return table
 
@@ -179,14 +191,17 @@ def _write_trace(file: Path, path: OrbitPath) -> None:
     known = np.flatnonzero(~np.isnan(path.rtt_ms))
     if not len(known):
         raise ConfigError(f"{file}: there is no path at any time; a delay trace cannot say that")
-    latest = np.maximum(np.searchsorted(known, np.arange(len(path.rtt_ms)), side="right") - 1, 0)
-    times_s = path.times_s
-    series = Series(times_s, path.rtt_ms[known[latest]])
+    # The trace's own spacing, so that it is as long as the run whatever the step is.
+    spacing_s = DELAY_SPACING_MS / 1e3
+    count = max(1, round(path.duration_s / spacing_s))
+    times_s = np.arange(count, dtype=np.float64) * spacing_s
+    latest = np.searchsorted(path.times_s[known], times_s + spacing_s / 1e3, side="right") - 1
+    series = Series(times_s, path.rtt_ms[known[np.maximum(latest, 0)]])
     out_s = sum(one.end_s - one.start_s for one in path.outages)
     if out_s > 0:
         _say_notes([
-            f"{file}: a delay trace knows no outages: in {out_s:.4g} s of them it holds the delay "
-            "next to them; --out or 'schedule' lists them."
+            f"{file}: a delay trace knows no outages: in {amount(out_s)} s of them it holds the "
+            "delay next to them; --out or 'schedule' lists them."
         ])  # fmt: skip
     write_one_way_delay(file, series)
 

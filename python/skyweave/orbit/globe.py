@@ -65,11 +65,11 @@ def great_circle(a: tuple[float, float], b: tuple[float, float]) -> tuple[Floats
 
 
 def graticule(spacing: int) -> Iterator[tuple[Floats, Floats]]:
-    """Meridians and parallels every so many degrees."""
+    """Meridians and parallels every so many degrees; meridians end before they crowd at a pole."""
     along = np.arange(-180.0, 181.0)
     for lat in range(-90 + spacing, 90, spacing):
         yield np.full(along.shape, float(lat)), along
-    reach = np.arange(-90.0, 91.0)
+    reach = np.arange(-90.0 + spacing, 91.0 - spacing)
     for lon in range(-180, 180, spacing):
         yield reach, np.full(reach.shape, float(lon))
 

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from skyweave._skyweave import Constellation
+from skyweave.errors import ConfigError
 from skyweave.orbit.catalogue import load_constellation, load_gateways
 from skyweave.orbit.gso import angles_deg, gso_arc
 from skyweave.orbit.path import OrbitPath, orbit_path, serve_config, start_of
@@ -103,6 +104,7 @@ def moment(spec: OrbitSpec, *, seed: int = 0) -> Moment:
     """Look at second 0 of a run. Raises as :func:`skyweave.orbit.orbit_path` does."""
     constellation = load_constellation(spec.constellation)
     at = start_of(spec, constellation)
+    check_start(at)
     slot_s = spec.slot_s or TRACK_S
     spec = spec.model_copy(update={"start": at, "step_s": slot_s})
     path = orbit_path(spec, slot_s, seed=seed)
@@ -114,6 +116,12 @@ def moment(spec: OrbitSpec, *, seed: int = 0) -> Moment:
     if isinstance(gateways, str):
         gateways = load_gateways(gateways)
     return Moment(spec, at, constellation, usable(spec, constellation, at), path, way, gateways)
+
+
+def check_start(at: datetime) -> None:
+    """Refuse what leaves no room for tracks and margins in the Unix time of the core."""
+    if not 1971 <= at.year <= 2200:
+        raise ConfigError(f"--start {at:%FT%TZ}: give a time between 1971 and 2200")
 
 
 def usable(spec: OrbitSpec, constellation: Constellation, at: datetime) -> npt.NDArray[np.bool_]:

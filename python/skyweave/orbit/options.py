@@ -141,7 +141,7 @@ def _request(
         float | None,
         typer.Option(metavar="MS", help="Added to each RTT: processing, scheduling. Default 0."),
     ] = None,
-    max_age: Annotated[
+    max_age_days: Annotated[
         float | None,
         typer.Option(metavar="DAYS", help="Elements farther off are not used. Default 60."),
     ] = None,
@@ -155,7 +155,7 @@ def _request(
         "min_elevation_deg": min_elevation, "gateway_min_elevation_deg": gateway_elevation,
         "gso_avoidance_deg": gso_avoidance, "start": start, "slot_s": slot,
         "slot_offset_s": slot_offset, "gap_s": gap, "acceleration": acceleration, "step_s": step,
-        "extra_rtt_ms": extra_rtt, "max_age_days": max_age,
+        "extra_rtt_ms": extra_rtt, "max_age_days": max_age_days,
     }  # fmt: skip
     return Request({name: value for name, value in given.items() if value is not None}, seed)
 
@@ -167,6 +167,8 @@ def _other_end(
     down = gateway or gateways
     if gateway and gateways:
         raise ConfigError("--gateway and --gateways exclude each other; put all places into FILE")
+    if gateways and not gateways.removesuffix(".gz").endswith(".csv"):
+        raise ConfigError(f"--gateways {gateways}: is no CSV file; places go with --gateway PLACE")
     if to is not None and down:
         raise ConfigError("--to (isl) and gateways (bent pipe) exclude each other; leave one out")
     if via == "isl" and to is None:
@@ -181,7 +183,7 @@ def _other_end(
 _OPTIONS = {
     "min_elevation_deg": "min-elevation", "gateway_min_elevation_deg": "gateway-elevation",
     "gso_avoidance_deg": "gso-avoidance", "slot_s": "slot", "slot_offset_s": "slot-offset",
-    "gap_s": "gap", "step_s": "step", "extra_rtt_ms": "extra-rtt", "max_age_days": "max-age",
+    "gap_s": "gap", "step_s": "step", "extra_rtt_ms": "extra-rtt", "max_age_days": "max-age-days",
 }  # fmt: skip
 
 
@@ -195,6 +197,8 @@ def _validated(given: dict[str, Any]) -> OrbitSpec:
         if field == "gateways" and not isinstance(given["gateways"], str):
             option = "gateway"
         said = first["msg"].removeprefix("Value error, ")
+        if field == "start":
+            said = "is no date and time; write UTC like 2026-05-15T12:00:00"
         found = "" if "called" in said else f" (found '{_plain(first['input'])}')"
         raise ConfigError(f"--{option}: {said[:1].lower()}{said[1:]}{found}") from None
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 from skyweave.errors import ConfigError
 from skyweave.orbit.catalogue import load_constellation
-from skyweave.orbit.moment import usable
+from skyweave.orbit.moment import check_start, usable
 from skyweave.orbit.path import orbit_path, start_of
 from skyweave.orbit.spec import OrbitSpec
 
@@ -50,6 +50,7 @@ def find_passes(spec: OrbitSpec, duration_s: float, first: int) -> Passes:
         raise ConfigError(f"--duration {duration_s:g}: give seconds above 0, a year at most")
     constellation = load_constellation(spec.constellation)
     start = start_of(spec, constellation)
+    check_start(start)
     end = start + timedelta(seconds=duration_s)
     notes = orbit_path(spec.model_copy(update={"step_s": 1.0, "start": start}), 1.0).notes
     whole = (start.timestamp() - MARGIN_S, end.timestamp() + MARGIN_S)

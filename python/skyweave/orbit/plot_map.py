@@ -24,6 +24,8 @@ TRACK_MINUTES = 10
 SEA, LAND, SHORE = "#f3f6fa", "#e4e2d8", "#b9b5a6"
 _NEAR = 0.12
 """Half the width of the smallest map, in radii of the Earth: 7 degrees."""
+_ALONE = 0.3
+"""The same when nothing serves: the satellites around are what explains it."""
 _POINTS = 514.0
 """Width of the map in points, for labels."""
 _Rectangle = tuple[float, float, float, float]
@@ -35,11 +37,12 @@ def map_figure(moment: Moment) -> Figure:
     ground = moment.constellation.ground(moment.unix_s)
     points = _way(moment, ground)
     globe = Globe(*middle([points[0], points[-1]]))
+    nearby = [(row[0], row[1]) for row in ground[moment.free]]
     with drawing("orbit-map"):
         figure = Figure(figsize=(7.6, 9.1))
         FigureCanvasAgg(figure)
         axes = figure.add_axes((0.03, 0.085, 0.94, 0.94 * 7.6 / 9.1))
-        half = _half_width(globe, points + [(row[0], row[1]) for row in ground[moment.free]])
+        half = max(_half_width(globe, points + nearby), _NEAR if moment.way else _ALONE)
         _earth(axes, globe, half)
         _satellites(axes, globe, moment, ground)
         _track(axes, globe, moment)
@@ -69,7 +72,7 @@ def _half_width(globe: Globe, points: list[tuple[float, float]]) -> float:
     lat, lon = np.array(points).T
     x, y, near = globe.project(lat, lon)
     reach = 1.25 * float(np.max(np.abs([x, y]))) if near.all() else 1.0
-    return 1.04 if reach > 0.8 else max(reach, _NEAR)
+    return 1.04 if reach > 0.8 else reach
 
 
 def _earth(axes: Axes, globe: Globe, half: float) -> None:
@@ -207,7 +210,7 @@ def _legend(figure: Figure, moment: Moment) -> None:
     if moment.way:
         serving = f"serving, its track ± {TRACK_MINUTES} min"
         marks += [mark(serving, "mark", "o", 8, "-"), mark("the way", "bonded", "o", 4.5, "-")]
-    if moment.spec.via == "gateway":
+    if any(one != moment.spec.terminal for one in moment.gateways):
         marks.append(mark("gateway", "gain", "s", 5))
     figure.legend(handles=marks, loc="lower center", ncols=5, bbox_to_anchor=(0.5, 0.035),
                   columnspacing=1.3, handletextpad=0.5)  # fmt: skip

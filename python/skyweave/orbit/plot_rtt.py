@@ -50,7 +50,7 @@ def _series(axes: Axes, spec: OrbitSpec, path: OrbitPath, scale: float) -> None:
     known = path.rtt_ms[~np.isnan(path.rtt_ms)]
     axes.step(
         path.times_s / scale, path.rtt_ms, where="post", color=LIGHT["satellite"],
-        lw=1.4 if len(path.times_s) < 5000 else 0.6,
+        lw=1.4 if len(path.times_s) < 3000 else 0.8,
     )  # fmt: skip
     for one in path.outages:
         if one.reason != "handover":

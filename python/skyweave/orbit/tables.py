@@ -7,6 +7,7 @@ import io
 import json
 import math
 from datetime import timedelta
+from itertools import pairwise
 
 import numpy as np
 
@@ -17,10 +18,12 @@ from skyweave.orbit.spec import OrbitSpec
 def schedule_csv(path: OrbitPath) -> str:
     """One row per choice: when, which satellite, whether it took over, seconds out and why."""
     changed = {handover.time_s for handover in path.handovers}
-    rows = [
+    begins = path.serving_times_s.tolist()
+    rows: list[list[object]] = [
         [_plain(begin), utc(path, begin), name, int(begin in changed), _plain(out_s), why]
-        for (begin, end), name in zip(spans(path), path.serving, strict=True)
-        for out_s, why in [out_within(path, begin, end)]
+        for begin, name, (out_s, why) in zip(
+            begins, path.serving, out_within(path, begins), strict=True
+        )
     ]
     return _csv(["time_s", "utc", "satellite", "handover", "outage_s", "outage"], rows)
 
@@ -49,37 +52,38 @@ def schedule_json(spec: OrbitSpec, path: OrbitPath) -> str:
 
 
 def rtt_csv(path: OrbitPath) -> str:
-    """One row per step; without a path the RTT is empty and ``outage`` says why.
+    """One row per step; without a path the RTT is empty. Seconds out until the next row, and why.
 
-    In the gap of a handover both stand there: the new satellite's RTT, and that nothing passes.
+    In the gap of a handover the RTT is the new satellite's, though nothing gets through.
     """
+    begins = path.times_s.tolist()
     served = np.searchsorted(path.serving_times_s, path.times_s, side="right") - 1
-    reasons = _reasons(path)
-    rows = []
-    for time_s, rtt_ms, slot, why in zip(
-        path.times_s.tolist(), path.rtt_ms.tolist(), served.tolist(), reasons, strict=True
+    rows: list[list[object]] = []
+    for begin, rtt_ms, slot, (out_s, why) in zip(
+        begins, path.rtt_ms.tolist(), served.tolist(), out_within(path, begins), strict=True
     ):
-        rtt = "" if math.isnan(rtt_ms) else f"{rtt_ms:.4f}"
-        rows.append([_plain(time_s), rtt, path.serving[slot] if rtt else "", why])
-    return _csv(["time_s", "rtt_ms", "satellite", "outage"], rows)
+        there = not math.isnan(rtt_ms)
+        rtt, satellite = (f"{rtt_ms:.4f}", path.serving[slot]) if there else ("", "")
+        rows.append([_plain(begin), rtt, satellite, _plain(out_s), why])
+    return _csv(["time_s", "rtt_ms", "satellite", "outage_s", "outage"], rows)
 
 
-def spans(path: OrbitPath) -> list[tuple[float, float]]:
-    """From each choice to the next; the last ends with the run."""
-    begins = path.serving_times_s.tolist()
-    return list(zip(begins, [*begins[1:], path.duration_s], strict=True))
+def out_within(path: OrbitPath, begins: list[float]) -> list[tuple[float, str]]:
+    """Seconds without service from each moment to the next, and the reasons joined by '+'.
 
-
-def out_within(path: OrbitPath, begin_s: float, end_s: float) -> tuple[float, str]:
-    """Seconds without service in [begin, end), and the reasons joined by '+'."""
-    ends = np.array([one.end_s for one in path.outages])
-    total_s, reasons = 0.0, []
-    for one in path.outages[int(np.searchsorted(ends, begin_s, side="right")) :]:
-        if one.start_s >= end_s:
-            break
-        total_s += min(one.end_s, end_s) - max(one.start_s, begin_s)
-        reasons.append(one.reason)
-    return total_s, "+".join(dict.fromkeys(reasons))
+    The moments rise; the last span ends with the run.
+    """
+    found, first = [], 0
+    for begin_s, end_s in pairwise([*begins, path.duration_s]):
+        while first < len(path.outages) and path.outages[first].end_s <= begin_s:
+            first += 1
+        total_s, reasons, index = 0.0, [], first
+        while index < len(path.outages) and (one := path.outages[index]).start_s < end_s:
+            total_s += min(one.end_s, end_s) - max(one.start_s, begin_s)
+            reasons.append(one.reason)
+            index += 1
+        found.append((total_s, "+".join(dict.fromkeys(reasons))))
+    return found
 
 
 def utc(path: OrbitPath, time_s: float) -> str:
@@ -87,15 +91,6 @@ def utc(path: OrbitPath, time_s: float) -> str:
     at = path.start + timedelta(seconds=time_s)
     fraction = f".{at.microsecond // 1000:03d}" if at.microsecond else ""
     return f"{at:%Y-%m-%dT%H:%M:%S}{fraction}Z"
-
-
-def _reasons(path: OrbitPath) -> list[str]:
-    """Why nothing gets through at each step; '' where it does."""
-    reasons = [""] * len(path.times_s)
-    for one in path.outages:
-        begin, end = np.searchsorted(path.times_s, [one.start_s, one.end_s]).tolist()
-        reasons[begin:end] = [one.reason] * (end - begin)
-    return reasons
 
 
 def _round(seconds: float) -> float:

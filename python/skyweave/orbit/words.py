@@ -13,7 +13,7 @@ from skyweave.orbit.moment import Moment
 from skyweave.orbit.path import OrbitPath
 from skyweave.orbit.places import PLACES
 from skyweave.orbit.spec import OrbitSpec
-from skyweave.report.style import LIGHT, png_bytes, svg_text
+from skyweave.report.style import LIGHT, drawing, png_bytes, svg_text
 
 WHY = {
     "no-satellite": "no satellite in view",
@@ -40,7 +40,7 @@ def constellation(spec: OrbitSpec) -> str:
 def view(moment: Moment) -> str:
     """How many satellites the terminal could use."""
     spec, high, free = moment.spec, int(moment.high.sum()), int(moment.free.sum())
-    kept = f", {high - free} of them too close to the GSO arc" if spec.gso_avoidance_deg else ""
+    kept = f", {high - free} of them too close to the GSO arc" if high > free else ""
     plural = "s" * (high != 1)
     return f"{high} satellite{plural} above {spec.min_elevation_deg:g}°{kept}"
 
@@ -90,9 +90,14 @@ def summary(path: OrbitPath) -> str:
     longest = max(one.end_s - one.start_s for one in path.outages)
     share = 100 * out_s / path.duration_s
     return (
-        f"{said}{count:,} outage{'s' * (count != 1)}: {out_s:,.4g} s in all "
-        f"({share:.2g} %), {longest:.4g} s the longest"
+        f"{said}{count:,} outage{'s' * (count != 1)}: {amount(out_s)} s in all "
+        f"({amount(share)} %), {amount(longest)} s the longest"
     )
+
+
+def amount(value: float) -> str:
+    """A number to read: whole from 100 on, else two or three digits."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def seconds(value: float) -> str:
@@ -121,4 +126,5 @@ def check_picture(out: Path | None) -> None:
 
 def picture(figure: Figure, out: Path) -> bytes:
     """The figure as the file's name wants it; see :func:`check_picture`."""
-    return svg_text(figure).encode() if out.suffix == ".svg" else png_bytes(figure)
+    with drawing("orbit"):
+        return svg_text(figure).encode() if out.suffix == ".svg" else png_bytes(figure)
