@@ -91,7 +91,7 @@ def _runs(answers: list[Answer]) -> list[list[Answer]]:
 
 
 def _lost(run: list[Answer]) -> list[float]:
-    """When the unanswered probes of a run were sent: at the usual distance, or closer if need be."""
+    """When the unanswered probes of a run were sent: as far apart as usual, or closer."""
     steps = [b[0] - a[0] for a, b in pairwise(run) if b[1] == a[1] + 1]
     usual = median(steps) if steps else float("inf")
     lost = []
