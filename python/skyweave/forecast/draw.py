@@ -28,7 +28,7 @@ def slots_figure(series: Measurement, estimate: SlotEstimate) -> Figure:
     """Above, the mean shift by phase; below, a stretch with its slot edges and handovers.
 
     The stretch is a typical one: its share of handovers is the closest to that of the whole series
-    among those without large gaps.
+    among those with the most edges.
     """
     with drawing(estimate.name):
         figure = Figure(figsize=(10.2, 6.4), layout="constrained", facecolor=LIGHT["paper"])
@@ -151,11 +151,11 @@ def _typical(series: Measurement, estimate: SlotEstimate) -> tuple[float, float]
     if len(times) <= STRETCH_SLOTS:
         return float(series.times_unix_s[0]), float(series.times_unix_s[-1])
     handover = np.cumsum([0, *(edge.handover for edge in edges)])
-    share = (handover[STRETCH_SLOTS:] - handover[:-STRETCH_SLOTS]) / STRETCH_SLOTS
-    span = times[STRETCH_SLOTS - 1 :] - times[: len(share)]
-    whole = span < STRETCH_SLOTS * period
-    cost = np.abs(share - handover[-1] / len(edges)) + np.where(whole, 0.0, 1.0)
-    first = int(np.argmin(cost))
+    places = np.arange(len(times))
+    end = np.searchsorted(times, times + (STRETCH_SLOTS - 0.5) * period)
+    share = (handover[end] - handover[places]) / (end - places)
+    away = np.abs(share - handover[-1] / len(edges))
+    first = int(np.argmin(away - (end - places)))  # the number of edges first, then the share
     begin = float(times[first]) - period / 2
     return begin, begin + STRETCH_SLOTS * period
 

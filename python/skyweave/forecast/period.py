@@ -23,6 +23,9 @@ so a period must stand out among those of about its length."""
 FINALISTS = 20
 PARTS = range(1, 6)
 """Whole parts of a finalist are finalists too: three slots together also make a period."""
+PART_SHARE = 0.85
+"""A part of a period with at least so much of its height is the period. A true one and its half
+differ by 0.71; the other way round, two of three slots may be handovers by chance."""
 ROUND_TO_S = (1.0, 0.5, 0.25, 0.1)
 ROUND_LEAD = 1.0
 """Standard errors by which a period that is not round must be ahead: it had more tries."""
@@ -43,8 +46,8 @@ def find_period(shifts: Shifts, low_s: float, high_s: float, progress: Progress 
     count = int(np.log(high_s / low_s) / np.log1p(step)) + 1
     tried = low_s * (1 + step) ** np.arange(count)
     heights = [_heights(times, sizes, stretch, tried[k]).sum() for k in progress(range(count))]
-    best = tried[np.argsort(-_prominence(np.array(heights)))[:FINALISTS]]
-    parts = [period / part for period in best.tolist() for part in PARTS]
+    ahead = tried[np.argsort(-_prominence(np.array(heights)))[:FINALISTS]]
+    parts = [period / part for period in ahead.tolist() for part in PARTS]
     finalists = {near for p in parts if (near := roundest(p, 1.5 * step * p)) is not None}
     whole = np.zeros(len(times), np.int64)
 
@@ -52,10 +55,12 @@ def find_period(shifts: Shifts, low_s: float, high_s: float, progress: Progress 
         return float(_heights(times, sizes, whole, period)[0])
 
     inside = [period for period in sorted(finalists) if low_s <= period <= high_s]
-    longest = _lengthened(times, sizes, float(best[0]))
+    longest = _lengthened(times, sizes, float(ahead[0]))
     odd = max((longest / n for n in PARTS if longest / n >= low_s), key=height, default=longest)
     even = max(inside, key=height, default=odd)
-    return odd if height(odd) > height(even) + ROUND_LEAD else even
+    best = odd if height(odd) > height(even) + ROUND_LEAD else even
+    shorter = [best / n for n in reversed(PARTS) if best / n >= low_s]
+    return next(part for part in shorter if height(part) >= PART_SHARE * height(best))
 
 
 def roundest(period_s: float, tolerance_s: float) -> float | None:

@@ -2,7 +2,8 @@
 
 All of them stamp an answer when it arrives: in the MMSys'24 logs the distance of two stamps follows
 the later round trip (correlation 0.99 and more), not the earlier one. Probes are therefore placed
-one round trip before their stamp. Numbers missing in the sequence are lost probes.
+one round trip before their stamp. Numbers missing in the sequence, and negative round trips (-1),
+are lost probes: sent as soon after the answer before as usual, however long was waited for them.
 """
 
 from __future__ import annotations
@@ -11,11 +12,12 @@ import re
 from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
+from statistics import median
 
 from skyweave.data.importers.base import Text
 from skyweave.forecast.measurement import Measurement, measurement
 
-ROW = re.compile(r"(?P<stamp>\d{9,}(?:\.\d+)?)[\s,]+(?P<seq>\d+)[\s,]+(?P<rtt>\d+(?:\.\d+)?)\s*$")
+ROW = re.compile(r"(?P<stamp>\d{9,}(?:\.\d+)?)[\s,]+(?P<seq>\d+)[\s,]+(?P<rtt>-?\d+(?:\.\d+)?)\s*$")
 ECHO = re.compile(r"\[(?P<stamp>[^\]]+)\].*icmp_seq=(?P<seq>\d+) .*time=(?P<rtt>\d+(?:\.\d+)?) ms")
 LOOKED_AT = 20
 """Lines at the beginning in which the first answer is expected."""
@@ -40,9 +42,8 @@ def read(text: Text) -> Measurement:
     answers = list(_answers(text))
     times, values = [time for time, _, _ in answers], [rtt for _, _, rtt in answers]
     lost = [time for run in _runs(answers) for time in _lost(run)]
-    return measurement(
-        Path(text.name).name, "rtt", [*times, *lost], [*values, *[float("inf")] * len(lost)]
-    )
+    values += [float("inf")] * len(lost)
+    return measurement(Path(text.name).name, "rtt", times + lost, values)
 
 
 def _answers(text: Text) -> list[Answer]:
@@ -50,6 +51,8 @@ def _answers(text: Text) -> list[Answer]:
     for line, row in enumerate(text.body.splitlines(), 1):
         if match := ROW.match(row) or ECHO.match(row):
             rtt = float(match["rtt"])
+            if rtt < 0:
+                continue
             found.append((_stamp(text, line, match["stamp"]) - rtt / 1e3, int(match["seq"]), rtt))
     return found
 
@@ -88,9 +91,11 @@ def _runs(answers: list[Answer]) -> list[list[Answer]]:
 
 
 def _lost(run: list[Answer]) -> list[float]:
-    """When the unanswered probes of a run were sent: evenly between those beside them."""
+    """When the unanswered probes of a run were sent: as far apart as usual, or closer."""
+    steps = [b[0] - a[0] for a, b in pairwise(run) if b[1] == a[1] + 1]
+    usual = median(steps) if steps else float("inf")
     lost = []
     for (before, first, _), (after, second, _) in pairwise(run):
-        step = (after - before) / max(second - first, 1)
+        step = min((after - before) / max(second - first, 1), usual)
         lost += [before + step * k for k in range(1, second - first)]
     return lost
