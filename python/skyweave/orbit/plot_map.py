@@ -137,12 +137,13 @@ def _ends(
             x, y = _spot(globe, gateway)
             axes.scatter(x, y, s=22, marker="s", color=LIGHT["gain"], lw=0, zorder=2.2)
     names = []
+    hops_x, hops_y = globe.line(*np.array(points).T)
     if moment.way:
         for a, b in pairwise(points):
             axes.plot(*globe.line(*great_circle(a, b)), color=LIGHT["bonded"], lw=1.8, zorder=3)
-        hops_x, hops_y = globe.line(*np.array(points[1 : 1 + len(moment.way)]).T)
-        axes.scatter(hops_x[1:], hops_y[1:], s=24, color=LIGHT["bonded"], lw=0, zorder=4)
-        x, y = float(hops_x[0]), float(hops_y[0])
+        last = 1 + len(moment.way)
+        axes.scatter(hops_x[2:last], hops_y[2:last], s=24, color=LIGHT["bonded"], lw=0, zorder=4)
+        x, y = float(hops_x[1]), float(hops_y[1])
         _mark(axes, x, y, "o", LIGHT["mark"])
         names.append((x, y, moment.path.serving[0], LIGHT["mark"]))
     far = moment.landing() or moment.spec.to
@@ -152,7 +153,7 @@ def _ends(
             x, y = _spot(globe, where)
             _mark(axes, x, y, marker, LIGHT["ink"])
             names.append((x, y, place(where), LIGHT["ink"]))
-    _labels(axes, names, half)
+    _labels(axes, names, list(zip(hops_x, hops_y, strict=True)), half)
 
 
 def _spot(globe: Globe, where: Place) -> tuple[float, float]:
@@ -166,10 +167,15 @@ def _mark(axes: Axes, x: float, y: float, marker: str, colour: str) -> None:
     )
 
 
-def _labels(axes: Axes, names: list[tuple[float, float, str, str]], half: float) -> None:
+def _labels(
+    axes: Axes,
+    names: list[tuple[float, float, str, str]],
+    marks: list[tuple[float, float]],
+    half: float,
+) -> None:
     """Names beside their marks, each at the first corner where nothing else is."""
     scale = _POINTS / (2 * half)
-    taken = [(x * scale - 6, y * scale - 6, x * scale + 6, y * scale + 6) for x, y, *_ in names]
+    taken = [(x * scale - 6, y * scale - 6, x * scale + 6, y * scale + 6) for x, y in marks]
     for x, y, name, colour in names:
         if not (abs(x) < half and abs(y) < half):
             continue

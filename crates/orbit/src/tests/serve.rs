@@ -1,7 +1,7 @@
 use super::{NEW_YEAR, new_year, place, shell};
 use crate::{
     Earth, Format, OrbitError, Outage, Policy, Reason, Schedule, ServeConfig, ViaConfig, View,
-    parse, serve,
+    parse, serve, way,
 };
 use proptest::prelude::*;
 
@@ -60,6 +60,22 @@ fn slots_begin_where_they_should() {
     // A start on an edge is one edge, not two.
     let on_edge = run(&ServeConfig { start_unix_s: NEW_YEAR as f64 + 12.0, ..config() });
     assert_eq!(on_edge.serving_times_s[..2], [0.0, 15.0]);
+}
+
+#[test]
+fn the_way_begins_with_who_serves_and_ends_in_view_of_the_far_end() {
+    let all = shell("starlink-53");
+    let bent = config();
+    let first = run(&bent).serving[0].unwrap();
+    assert_eq!(way(&all, &bent, first, 0.0).unwrap(), [first]);
+    let isl = ServeConfig { via: isl_to_tokyo(), policy: Policy::ShortestPath, ..config() };
+    let first = run(&isl).serving[0].unwrap();
+    let found = way(&all, &isl, first, 0.0).unwrap();
+    assert_eq!(found[0], first);
+    let tokyo = View::new(&place(35.68, 139.69), 25.0, 0.0).unwrap();
+    let last = &all.satellites()[found[found.len() - 1]];
+    assert!(tokyo.sees(last.ecef_km(&Earth::at(new_year())).unwrap()).is_some());
+    assert_eq!(way(&all, &isl, usize::MAX, 0.0).unwrap(), Vec::<usize>::new());
 }
 
 #[test]
