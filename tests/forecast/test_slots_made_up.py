@@ -91,14 +91,14 @@ def test_bursts_of_loss_at_the_edges_are_slots_too():
 
 
 def test_false_positives_are_as_rare_as_the_p_value_says():
-    """160 series of four kinds: 5 % may be at 0.05, 1 % at 0.01; bounds are those of chance."""
+    """100 series of four kinds: 5 % may be at 0.05, 1 % at 0.01; bounds are those of chance."""
     p_values = [
         estimate_slots(unslotted(seed, which)).p_value
         for which in ("white", "memory", "walk", "jumps")
-        for seed in range(800, 840)
+        for seed in range(800, 825)
     ]
-    assert sum(p <= 0.05 for p in p_values) <= 16
-    assert sum(p <= 0.01 for p in p_values) <= 5
+    assert sum(p <= 0.05 for p in p_values) <= 11
+    assert sum(p <= 0.01 for p in p_values) <= 4
 
 
 def test_searching_claims_no_more_than_that():
