@@ -27,8 +27,9 @@ PART_SHARE = 0.85
 """A part of a period with at least so much of its height is the period. A true one and its half
 differ by 0.71; the other way round, two of three slots may be handovers by chance."""
 ROUND_TO_S = (1.0, 0.5, 0.25, 0.1)
-ROUND_LEAD = 1.0
-"""Standard errors by which a period that is not round must be ahead: it had more tries."""
+ROUND_LEAD = 3.0
+"""Standard errors by which a period that is not round must be ahead: it had dozens of tries, and
+the best of these is two or so ahead by chance."""
 MOST_STEPS = 2000
 
 

@@ -17,7 +17,7 @@ from statistics import median
 from skyweave.data.importers.base import Text
 from skyweave.forecast.measurement import Measurement, measurement
 
-ROW = re.compile(r"(?P<stamp>\d{9,}(?:\.\d+)?)[\s,]+(?P<seq>\d+)[\s,]+(?P<rtt>-?\d+(?:\.\d+)?)\s*$")
+ROW = re.compile(r"(?P<stamp>\d{9,}(?:\.\d+)?)\s+(?P<seq>\d+)\s+(?P<rtt>-?\d+(?:\.\d+)?)\s*$")
 ECHO = re.compile(r"\[(?P<stamp>[^\]]+)\].*icmp_seq=(?P<seq>\d+) .*time=(?P<rtt>\d+(?:\.\d+)?) ms")
 LOOKED_AT = 20
 """Lines at the beginning in which the first answer is expected."""

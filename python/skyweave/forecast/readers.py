@@ -124,6 +124,7 @@ def _csv(table: Table, kind: Kind | None, column: str | None, time: str | None) 
         hints = [hint for k in HINTS if kind in (None, k) for hint in HINTS[k]]
         named = [n for n in table.columns if any(hint in n.casefold() for hint in hints)]
         column = _chosen(table.name, named, None)
+    table.column(column)  # refuses what is not there
     kind = kind or _kind(table.name, column)
     values = table.numbers(column, empty_ok=True, minimum=0.0)
     if kind == "rtt":
