@@ -93,7 +93,7 @@ def test_bursts_of_loss_at_the_edges_are_slots_too():
 def test_false_positives_are_as_rare_as_the_p_value_says():
     """100 series of four kinds: 5 % may be at 0.05, 1 % at 0.01; bounds are those of chance."""
     p_values = [
-        estimate_slots(unslotted(seed, which)).p_value
+        estimate_slots(unslotted(seed, which, count=3000)).p_value
         for which in ("white", "memory", "walk", "jumps")
         for seed in range(800, 825)
     ]
