@@ -50,7 +50,11 @@ def sim(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Measure the simulator: packets per second, a 100 MB transfer, memory."""
-    figures = measure_sim()
+    say_figures(measure_sim(), _MEANING, as_json)
+
+
+def say_figures(figures: dict[str, float], meaning: dict[str, str], as_json: bool) -> None:
+    """Print figures by name: as one JSON object, or as a table with what each of them means."""
     if as_json:
         print(json.dumps(figures))
         return
@@ -58,7 +62,7 @@ def sim(
     for column in ("figure", "value", "meaning"):
         table.add_column(column)
     for name, value in figures.items():
-        table.add_row(name, f"{value:,.3f}" if value < 100 else f"{value:,.0f}", _MEANING[name])
+        table.add_row(name, f"{value:,.3f}" if value < 100 else f"{value:,.0f}", meaning[name])
     Console().print(table)
 
 

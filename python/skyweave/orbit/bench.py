@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import resource
 import statistics
 import time
@@ -10,9 +9,8 @@ from collections.abc import Callable
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
+from skyweave.bench import say_figures
 from skyweave.orbit.catalogue import load_constellation
 from skyweave.orbit.path import orbit_path
 from skyweave.orbit.spec import OrbitSpec
@@ -38,16 +36,7 @@ def bench_orbit(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Measure the orbits: look angles, passes, a day of schedules, memory."""
-    figures = measure_orbit(constellation)
-    if as_json:
-        print(json.dumps(figures))
-        return
-    table = Table(box=None)
-    for column in ("figure", "value", "meaning"):
-        table.add_column(column)
-    for name, value in figures.items():
-        table.add_row(name, f"{value:,.3f}" if value < 100 else f"{value:,.0f}", _MEANING[name])
-    Console().print(table)
+    say_figures(measure_orbit(constellation), _MEANING, as_json)
 
 
 def measure_orbit(name: str = "starlink") -> dict[str, float]:

@@ -1,126 +1,134 @@
-"""A sky plot: the satellites over a terminal at one moment, seen from below."""
+"""The sky over a terminal as a picture: who stands where, who serves, what is out of bounds."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.projections.polar import PolarAxes
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 
-from skyweave.orbit.plot import basis, words
-from skyweave.orbit.scene import Floats, Scene, gso_angles_deg, gso_arc_deg
+from skyweave.orbit.gso import angles_deg, gso_arc
+from skyweave.orbit.moment import Moment
+from skyweave.orbit.words import place, seconds, titled
 from skyweave.report.style import LIGHT, drawing
 
-TRACK_POINTS = 7
-TRACK_WITHOUT_SLOTS_S = 15.0
-SHOWN_FROM_DEG = 0.0
+_TRACK_POINTS = 9
 
 
-def sky_figure(here: Scene) -> Figure:
-    """North above, east to the right, as on a map; the zenith in the middle, the horizon outside.
-
-    Lines are the tracks over the coming slot, dots the satellites at its beginning.
-    """
-    with drawing(f"sky {here.moment}"):
-        figure = Figure(figsize=(7.6, 8.3))
+def sky_figure(moment: Moment) -> Figure:
+    """Draw the whole sky with its tracks over the slot; east is right, as on a map."""
+    with drawing("orbit-sky"):
+        figure = Figure(figsize=(7.2, 8.2))
         FigureCanvasAgg(figure)
-        axes = figure.add_axes((0.09, 0.1, 0.82, 0.75), projection="polar")
-        assert isinstance(axes, PolarAxes)
-        _frame(axes, here)
-        _arc(axes, here)
-        _satellites(axes, here)
-        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.06), ncols=3, columnspacing=1.4)
-        when = f"{here.moment:%Y-%m-%d %H:%M:%S} UTC, tracks over {_track_s(here):g} s"
-        words(figure, _title(here), f"{basis(here.spec)}.  {when}")
+        axes: Any = figure.add_axes((0.1, 0.125, 0.8, 0.8 * 7.2 / 8.2), projection="polar")
+        _frame(axes, moment)
+        _gso(axes, moment)
+        _satellites(axes, moment)
+        _words(figure, moment)
     return figure
 
 
-def _title(here: Scene) -> str:
-    count = f"{int(here.usable.sum())} usable"
-    if here.serving is None:
-        reason = here.path.outages[0].reason if here.path.outages else "no-satellite"
-        return f"The sky over {here.spec.terminal}: {count}, none serves ({reason})"
-    return f"The sky over {here.spec.terminal}: {count}, {here.names[here.serving]} serves"
-
-
-def _track_s(here: Scene) -> float:
-    return here.spec.slot_s or TRACK_WITHOUT_SLOTS_S
-
-
-def _frame(axes: PolarAxes, here: Scene) -> None:
+def _frame(axes: Any, moment: Moment) -> None:
     axes.set_theta_zero_location("N")
     axes.set_theta_direction(-1)
-    axes.set_rlim(0, 90 - SHOWN_FROM_DEG)
-    axes.set_thetagrids(np.arange(0, 360, 45), ["N", "NE", "E", "SE", "S", "SW", "W", "NW"])
-    axes.set_rgrids([0, 30, 60], ["", "60°", "30°"], angle=22.5, color=LIGHT["soft"], fontsize=8)
-    axes.grid(True, color=LIGHT["line"], lw=0.6)
-    axes.spines["polar"].set(color=LIGHT["line"])
-    around = np.radians(np.linspace(0, 360, 181))
-    edge = 90 - here.spec.min_elevation_deg
-    axes.fill_between(around, edge, 90, color=LIGHT["line"], alpha=0.35, lw=0, zorder=0)
-    axes.plot(around, np.full(181, edge), color=LIGHT["soft"], lw=1, ls=(0, (4, 3)),
-              label=f"mask, {here.spec.min_elevation_deg:g}°", zorder=2)  # fmt: skip
+    axes.set_ylim(0, 90)
+    axes.set_yticks([30, 60], ["", ""])
+    for elevation in (30, 60):
+        axes.text(
+            np.radians(180), 90 - elevation, f"{elevation}°", ha="center", va="center", fontsize=8,
+            color=LIGHT["soft"], zorder=2.5,
+            bbox={"facecolor": LIGHT["paper"], "alpha": 0.75, "edgecolor": "none", "pad": 1},
+        )  # fmt: skip
+    axes.set_xticks(np.radians(np.arange(0, 360, 45)), ["N", "NE", "E", "SE", "S", "SW", "W", "NW"])
+    axes.grid(True, axis="both", color=LIGHT["line"], linewidth=0.6)
+    axes.spines["polar"].set_color(LIGHT["line"])
+    axes.tick_params(axis="x", labelsize=10.5, pad=3)
+    mask = moment.spec.min_elevation_deg
+    turn = np.linspace(0, 2 * np.pi, 361)
+    axes.fill_between(turn, 90 - mask, 90, color=LIGHT["grid"], alpha=0.75, lw=0, zorder=0.5)
+    axes.plot(turn, np.full(361, 90 - mask), color=LIGHT["soft"], lw=1.1, ls=(0, (5, 3)))
 
 
-def _arc(axes: PolarAxes, here: Scene) -> None:
-    """The geostationary arc and the band that is kept free of it."""
-    avoided = here.spec.gso_avoidance_deg
-    azimuth, elevation = gso_arc_deg(here.spec.terminal)
-    if avoided == 0 or not len(azimuth):
+def _gso(axes: Any, moment: Moment) -> None:
+    """The geostationary arc and what is too close to it, if that is avoided."""
+    avoided = moment.spec.gso_avoidance_deg
+    arc = gso_arc(moment.spec.terminal)
+    if not avoided or not len(arc):
         return
-    grid_azimuth, grid_elevation = np.meshgrid(np.linspace(0, 360, 181), np.linspace(0, 90, 91))
-    apart = gso_angles_deg(here.spec.terminal, grid_azimuth, grid_elevation)
-    axes.contourf(np.radians(grid_azimuth), 90 - grid_elevation, apart, levels=[0, avoided],
-                  colors=[LIGHT["cellular1"]], alpha=0.18, zorder=1)  # fmt: skip
-    order = np.argsort((azimuth - _gap_deg(azimuth)) % 360)
-    axes.plot(np.radians(azimuth[order]), 90 - elevation[order], color=LIGHT["cellular1"], lw=1.3,
-              label=f"geostationary arc, {avoided:g}° kept free", zorder=2)  # fmt: skip
+    azimuth, elevation = np.meshgrid(np.arange(0, 361, 2.0), np.arange(0, 91, 1.0))
+    axes.contourf(
+        np.radians(azimuth), 90 - elevation, angles_deg(arc, azimuth, elevation),
+        levels=[0, avoided], colors=[LIGHT["cellular1"]], alpha=0.22, zorder=0.8,
+    )  # fmt: skip
+    bearing = np.arctan2(arc[:, 0], arc[:, 1])
+    height = 90 - np.degrees(np.arcsin(arc[:, 2]))
+    gap = (
+        np.flatnonzero(np.abs(np.diff(bearing)) > 1) + 1
+    )  # the arc may pass north, or rise and set
+    bearing, height = np.insert(bearing, gap, np.nan), np.insert(height, gap, np.nan)
+    axes.plot(bearing, height, color=LIGHT["cellular1"], lw=1.5, zorder=1)
 
 
-def _gap_deg(azimuth_deg: Floats) -> float:
-    """The azimuth after the widest gap: where a line through all begins without crossing it."""
-    rising = np.sort(azimuth_deg)
-    gaps = np.diff(rising, append=rising[0] + 360)
-    return float(rising[(int(np.argmax(gaps)) + 1) % len(rising)])
+def _satellites(axes: Any, moment: Moment) -> None:
+    span = np.linspace(*moment.span_s(), _TRACK_POINTS)
+    looks = [moment.look(moment.unix_s + second) for second in span]
+    azimuth = np.radians([look["azimuth_deg"] for look in looks])
+    away = 90 - np.array([look["elevation_deg"] for look in looks])
+    azimuth[away > 90] = np.nan
+    now = moment.look(moment.unix_s)
+    theta, radius = np.radians(now["azimuth_deg"]), 90 - now["elevation_deg"]
+    high, free = moment.high, moment.free
+    low = (now["elevation_deg"] > 0) & ~high
+    groups = ((low, "line", 9), (high & ~free, "cellular1", 16), (free, "satellite", 26))
+    for chosen, role, size in groups:
+        colour = LIGHT[role]
+        axes.plot(azimuth[:, chosen], away[:, chosen], color=colour, lw=1.1, alpha=0.8)
+        axes.scatter(theta[chosen], radius[chosen], s=size, color=colour, zorder=3, lw=0)
+    if moment.way:
+        first = moment.way[0]
+        axes.plot(azimuth[:, first], away[:, first], color=LIGHT["mark"], lw=2.2, zorder=4)
+        axes.scatter(
+            theta[first], radius[first], s=90, color=LIGHT["mark"], zorder=5,
+            edgecolors=LIGHT["paper"], linewidths=1.2,
+        )  # fmt: skip
+        _name(axes, theta[first], radius[first], moment.path.serving[0])
 
 
-def _satellites(axes: PolarAxes, here: Scene) -> None:
-    up = here.elevation_deg > SHOWN_FROM_DEG
-    usable = here.usable
-    tracks = _tracks(here, np.flatnonzero(up))
-    for place, (azimuth, elevation) in tracks.items():
-        colour = LIGHT["satellite"] if usable[place] else LIGHT["soft"]
-        strong = place == here.serving
-        axes.plot(np.unwrap(np.radians(azimuth)), 90 - elevation,
-                  color=LIGHT["mark"] if strong else colour, lw=2 if strong else 1.1,
-                  alpha=1 if strong else 0.6, zorder=3)  # fmt: skip
-    rest = up & ~usable
-    groups = (
-        (rest, LIGHT["soft"], 2.6, f"up, not usable ({int(rest.sum())})"),
-        (up & usable, LIGHT["satellite"], 5.0, f"usable ({int((up & usable).sum())})"),
-    )
-    for which, colour, size, label in groups:
-        axes.plot(np.radians(here.azimuth_deg[which]), 90 - here.elevation_deg[which], "o",
-                  ms=size, color=colour, mec=LIGHT["paper"], mew=0.5, label=label,
-                  zorder=4)  # fmt: skip
-    if here.serving is not None:
-        where = np.radians(here.azimuth_deg[here.serving])
-        axes.plot(where, 90 - here.elevation_deg[here.serving], "o", ms=10, color=LIGHT["mark"],
-                  mec=LIGHT["paper"], mew=0.8, zorder=5,
-                  label=f"{here.names[here.serving]}, serving")  # fmt: skip
+def _name(axes: Any, theta: float, radius: float, name: str) -> None:
+    """The serving satellite's name towards the middle of the picture, on a pale ground."""
+    left = np.sin(theta) > 0 and radius > 25
+    axes.annotate(
+        name, (theta, radius), xytext=(-9 if left else 9, 8), textcoords="offset points",
+        ha="right" if left else "left", color=LIGHT["mark"], fontweight="bold", zorder=6,
+        bbox={"facecolor": LIGHT["paper"], "alpha": 0.8, "edgecolor": "none", "pad": 1},
+    )  # fmt: skip
 
 
-def _tracks(here: Scene, places: Floats) -> dict[int, tuple[Floats, Floats]]:
-    """Azimuths and elevations of satellites over the coming slot."""
-    place = here.spec.terminal.coordinates
-    seen = [
-        here.constellation.look_angles(here.flight_unix_s(float(second)), place)
-        for second in np.linspace(0, _track_s(here), TRACK_POINTS)
-    ]
-    return {
-        int(k): (
-            np.array([one["azimuth_deg"][k] for one in seen]),
-            np.array([one["elevation_deg"][k] for one in seen]),
+def _words(figure: Figure, moment: Moment) -> None:
+    spec = moment.spec
+    titled(figure, f"Sky over {place(spec.terminal)}", moment)
+    marks: list[Any] = [
+        Line2D([], [], color=LIGHT["satellite"], marker="o", ms=5, lw=1.1,
+               label=f"above the mask of {spec.min_elevation_deg:g}°"),
+        Line2D([], [], color=LIGHT["line"], marker="o", ms=3, lw=1.1, label="below it"),
+    ]  # fmt: skip
+    if moment.way:
+        marks.insert(
+            0, Line2D([], [], color=LIGHT["mark"], marker="o", ms=8, lw=2, label="serving")
         )
-        for k in places.tolist()
-    }
+    if spec.gso_avoidance_deg:
+        marks.append(
+            Patch(facecolor=LIGHT["cellular1"], alpha=0.45,
+                  label=f"within {spec.gso_avoidance_deg:g}° of the geostationary arc")
+        )  # fmt: skip
+    figure.legend(handles=marks, loc="lower center", ncols=4, bbox_to_anchor=(0.5, 0.045))
+    begin, end = moment.span_s()
+    figure.text(
+        0.5, 0.025,
+        f"Rings: elevation, the zenith is in the middle. Tracks: from {seconds(begin)} to "
+        f"{seconds(end)} around the moment of the dots.",
+        ha="center", color=LIGHT["soft"], fontsize=8,
+    )  # fmt: skip
