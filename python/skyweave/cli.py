@@ -53,7 +53,13 @@ def _main(
 @app.command()
 def run(
     study: Annotated[Path, typer.Argument(help="A study file (study.toml) or its folder.")],
-    out: Out,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder for the results, results/<study> if not given; "
+            "an unfinished one is continued."
+        ),
+    ] = None,
     data: Annotated[
         Path | None, typer.Option(help="Folder with data sets, for studies that need them.")
     ] = None,
@@ -86,6 +92,7 @@ def run(
 ) -> None:
     """Run a study and write its report. Killed or stopped, it continues where it was."""
     file = study / "study.toml" if study.is_dir() else study
+    out = out or default_out(file)
     options = Options(
         out=out, data=data, jobs=jobs, live_jobs=live_jobs, engine_name=engine, source=source,
         seeds=seeds, restart=restart, cluster=cluster,
@@ -95,6 +102,16 @@ def run(
         return
     run_study(file, options)
     _say(render_report(out))
+
+
+def default_out(study: Path) -> Path:
+    """Return where the results of a study file go: its folder says what it is, then its name.
+
+    >>> print(default_out(Path("studies/alcs/study.toml")), default_out(Path("alcs/forecast.toml")))
+    results/alcs results/alcs-forecast
+    """
+    folder = study.resolve().parent.name
+    return Path("results") / (folder if study.stem == "study" else f"{folder}-{study.stem}")
 
 
 @app.command()

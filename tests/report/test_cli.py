@@ -54,6 +54,9 @@ def test_run_folder_and_dry_run(
     assert "12 runs, 120 simulated seconds" in capsys.readouterr().out
     assert not out.exists()
     assert call(monkeypatch, "run", tmp_path, "--out", out) == 0
+    monkeypatch.chdir(tmp_path)
+    assert call(monkeypatch, "run", tmp_path / "study.toml") == 0
+    assert (tmp_path / "results" / tmp_path.name / "report.html").is_file()
     assert (out / "report.html").exists()
 
 
