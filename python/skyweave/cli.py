@@ -122,6 +122,7 @@ def _mount() -> None:
     from skyweave.live.bench import bench_emulator
     from skyweave.live.cli import link, shell
     from skyweave.orbit.bench import bench_orbit
+    from skyweave.radio.cli import radio_app
 
     app.command()(shell)
     app.command()(link)
@@ -130,6 +131,7 @@ def _mount() -> None:
     app.add_typer(data_app, name="data")
     app.add_typer(forecast_app, name="forecast")
     app.add_typer(algorithms_app, name="algorithms")
+    app.add_typer(radio_app, name="radio")
     app.add_typer(bench_app, name="bench")
 
 
