@@ -7,6 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from skyweave.data.plot import LABELS
 from skyweave.drive import Values
 from skyweave.radio.offer import Offer, window_means
 from skyweave.report.style import LIGHT, drawing, roles
@@ -52,7 +53,7 @@ def _each(axes: Axes, offered: Offer) -> None:
     colours = roles(dict.fromkeys(offered.operators, "cellular"))
     for name in offered.operators:
         values = np.where(offered.known, offered.best_of(name), np.nan)
-        _line(axes, values, LIGHT[colours[name]], name)
+        _line(axes, values, LIGHT[colours[name]], LABELS.get(name, name))
     _finish(axes, "Best cell of each operator (Mbit/s)")
 
 
