@@ -36,7 +36,7 @@ def test_the_commands_of_the_docs_exist_with_their_options(command):
     if not cli.app.registered_groups:
         cli._mount()
     words = shlex.split(command)[1:]
-    depth = 2 if words[0] in ("algorithms", "bench", "data") else 1
+    depth = 2 if words[0] in ("algorithms", "bench", "data", "radio") else 1
     shown = CliRunner().invoke(cli.app, [*words[:depth], "--help"], env={"COLUMNS": "200"})
     assert shown.exit_code == 0, shown.output
     for option in re.findall(r"(--[a-z-]+)", command):

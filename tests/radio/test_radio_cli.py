@@ -9,8 +9,28 @@ from typer.testing import CliRunner
 from skyweave.data import load
 from skyweave.errors import ConfigError, DataError
 from skyweave.radio.cli import radio_app
+from skyweave.report.render import render_report
+from skyweave.study.session import Options, run_study
 
 HEADER = "lat,lon,timestamp,freq,cid,rsrp,rsrq,type"
+
+STUDY = """
+[study]
+name = "cells"
+title = "Two operators from signal strength"
+[[drives]]
+name = "road"
+data = "drive.csv"
+[paths.att]
+rtt_ms = "trace"
+[paths.tm]
+rtt_ms = "trace"
+[settings]
+congestion = "cubic"
+buffer_mb = 16
+[[compare]]
+paths = ["singles", "pairs"]
+"""
 
 
 @pytest.fixture
@@ -41,6 +61,17 @@ def test_table_drive_and_figure(files, tmp_path):
     assert list(drive.paths) == ["att", "tm"]
     assert np.round(drive.paths["tm"].downlink_mbps.values, 2).tolist() == [13.14] * 12
     assert figure.read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_study_runs_over_the_drive(files, tmp_path):
+    run(*files, "--out", tmp_path / "data" / "drive.csv")
+    (tmp_path / "study.toml").write_text(STUDY)
+    options = Options(out=tmp_path / "out", data=tmp_path / "data", jobs=1)
+    run_study(tmp_path / "study.toml", options)
+    (panel,) = render_report(tmp_path / "out").panels
+    alone, both = (panel.estimate("goodput", cell, "median").value for cell in ("att", "att+tm"))
+    assert 0 < alone < 52.80
+    assert alone < both < 52.80 + 13.14
 
 
 def test_json_has_the_numbers_and_no_nan(files):
