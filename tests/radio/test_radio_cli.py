@@ -101,3 +101,12 @@ def test_operators_by_name_and_figures_of_other_kinds(files, tmp_path):
         run(*files, "--figure", tmp_path / "x.svg")
     with pytest.raises(DataError, match="no such file"):
         run("nowhere.csv")
+
+
+def test_synthetic_drives_say_so(tmp_path):
+    words = ["synthetic", "--duration", "30", "--place", "road", "--out", str(tmp_path / "s.csv")]
+    shown = CliRunner().invoke(radio_app, words, catch_exceptions=False)
+    assert "cells-road-1: 30 s" in shown.output
+    (drive,) = load(tmp_path / "s.csv")
+    assert drive.synthetic
+    assert list(drive.paths) == ["OP1", "OP2"]

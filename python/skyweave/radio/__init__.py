@@ -9,6 +9,7 @@ from skyweave.radio.logs import read_cells
 from skyweave.radio.offer import Offer, offer, window_means
 from skyweave.radio.paths import radio_drive
 from skyweave.radio.summary import Summary, summarise
+from skyweave.radio.synthetic import synthetic_cells
 
 __all__ = [
     "CellGrid",
@@ -26,5 +27,6 @@ __all__ = [
     "sinr_db",
     "sinr_of_each_db",
     "summarise",
+    "synthetic_cells",
     "window_means",
 ]

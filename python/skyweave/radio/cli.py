@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,6 +17,7 @@ from rich.console import Console
 from rich.table import Table
 
 from skyweave.data.writers import write_bytes, write_drive, write_drives
+from skyweave.drive import Drive
 from skyweave.errors import ConfigError
 from skyweave.radio.cells import CellGrid, pooled
 from skyweave.radio.delay import DelayRule
@@ -26,10 +27,18 @@ from skyweave.radio.logs import HOLD_S, read_cells
 from skyweave.radio.offer import Offer, offer
 from skyweave.radio.paths import PathsOf, radio_drive
 from skyweave.radio.summary import PERCENTS, Summary, summarise
+from skyweave.radio.synthetic import Place, synthetic_cells
 
 radio_app = typer.Typer(
     help="Signal strength of LTE cells to capacity, and to drives.", no_args_is_help=True
 )
+
+Paths = Annotated[PathsOf, typer.Option(help="Paths of the drive: operators, or those of a case.")]
+Delay = Annotated[DelayRule, typer.Option(help="Delay from capacity.")]
+Window = Annotated[int, typer.Option(help="Seconds that the table averages over.")]
+Out = Annotated[Path | None, typer.Option(help="Write the drive here (CSV); a folder if several.")]
+Picture = Annotated[Path | None, typer.Option("--figure", help="Draw the drive (PNG).")]
+Json = Annotated[bool, typer.Option("--json", help="Numbers for programs.")]
 
 
 @radio_app.callback()
@@ -45,6 +54,7 @@ class Passed:
     offered: Offer
     joined: dict[str, float]
     dropped: int
+    within_m: float = WITHIN_M
 
 
 @radio_app.command()
@@ -57,31 +67,51 @@ def capacity(
             "operator. The first operator's drives are followed; others join by position.",
         ),
     ],
-    paths: Annotated[
-        PathsOf, typer.Option(help="Paths of the drive: operators, or interfaces of a case.")
-    ] = "operators",
-    delay: Annotated[DelayRule, typer.Option(help="Delay from capacity.")] = "power",
+    paths: Paths = "operators",
+    delay: Delay = "power",
     load: Annotated[float, typer.Option(help="Load of the neighbour cells (Q_L).")] = LOAD,
     hold: Annotated[int, typer.Option(help="Seconds that a cell outlasts its report.")] = HOLD_S,
     within: Annotated[float, typer.Option(help="Metres within which to join.")] = WITHIN_M,
-    window: Annotated[int, typer.Option(help="Seconds that the table averages over.")] = 1,
-    out: Annotated[
-        Path | None, typer.Option(help="Write the drive here (CSV); a folder if several.")
-    ] = None,
-    figure: Annotated[Path | None, typer.Option(help="Draw the drive (PNG).")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Numbers for programs.")] = False,
+    window: Window = 1,
+    out: Out = None,
+    figure: Picture = None,
+    as_json: Json = False,
 ) -> None:
     """Capacity of the cells of one or more operators along a drive."""
     passed = _follow(files, load, hold, within)
-    summary = summarise([one.offered for one in passed], window)
+    _tell(passed, window, figure, as_json)
+    if out is not None:
+        _write(out, [_drive(one, paths, delay) for one in passed])
+
+
+@radio_app.command()
+def synthetic(
+    seed: Annotated[int, typer.Option(help="The same seed, the same drive.", min=0)] = 1,
+    duration: Annotated[int, typer.Option(help="Seconds.")] = 600,
+    place: Annotated[Place, typer.Option(help="How many cells there are.")] = "whole",
+    paths: Paths = "operators",
+    delay: Delay = "power",
+    window: Window = 1,
+    out: Out = None,
+    figure: Picture = None,
+    as_json: Json = False,
+) -> None:
+    """Two made-up operators with the published statistics of the MP-QUIC study."""
+    offered = offer(synthetic_cells(seed, duration, place))
+    made = Passed(f"cells-{place}-{seed}", offered, {}, 0)
+    _tell([made], window, figure, as_json)
+    if out is not None:
+        _write(out, [replace(_drive(made, paths, delay), synthetic=True)])
+
+
+def _tell(passed: list[Passed], window_s: int, figure: Path | None, as_json: bool) -> None:
+    summary = summarise([one.offered for one in passed], window_s)
     if figure is not None:
         _draw(figure, passed)
     if as_json:
         typer.echo(json.dumps(facts(passed, summary), indent=1, allow_nan=False))
     else:
-        _say(passed, summary, within)
-    if out is not None:
-        _write(out, passed, paths, delay)
+        _say(passed, summary)
 
 
 def _follow(files: list[str], load: float, hold_s: int, within_m: float) -> list[Passed]:
@@ -100,7 +130,7 @@ def _follow(files: list[str], load: float, hold_s: int, within_m: float) -> list
         offered = offer([grid, *(one.grid for one in joined)], load)
         share = {one.grid.operator: one.share for one in joined}
         dropped = grid.dropped + sum(other.dropped for other in others)
-        passed.append(Passed(stem, offered, share, dropped))
+        passed.append(Passed(stem, offered, share, dropped, within_m))
     return passed
 
 
@@ -133,11 +163,12 @@ def _plain(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _say(passed: list[Passed], summary: Summary, within_m: float) -> None:
+def _say(passed: list[Passed], summary: Summary) -> None:
     console = Console(highlight=False, soft_wrap=True)
     for one in passed:
         near = "".join(
-            f", {name} within {within_m:g} m for {share:.0%}" for name, share in one.joined.items()
+            f", {name} within {one.within_m:g} m for {share:.0%}"
+            for name, share in one.joined.items()
         )
         console.print(f"{one.name}: {one.offered.seconds} s{near}", markup=False)
     table = Table(box=None, title_justify="left", title_style="bold",
@@ -166,13 +197,13 @@ def _draw(place: Path, passed: list[Passed]) -> None:
     write_bytes(place, png_bytes(cells_figure(passed[0].offered, passed[0].name)))
 
 
-def _write(place: Path, passed: list[Passed], paths: PathsOf, delay: DelayRule) -> None:
-    drives = []
-    for one in passed:
-        names = " and ".join(one.offered.operators)
-        words = f"RSRP of {names} in {one.name}, capacity by Eq. 1 and 2, paths {paths}"
-        drives.append(radio_drive(one.offered, one.name, f"{words}, delay rule {delay}", paths,
-                                  delay))  # fmt: skip
+def _drive(one: Passed, paths: PathsOf, delay: DelayRule) -> Drive:
+    names = " and ".join(one.offered.operators)
+    origin = f"RSRP of {names} in {one.name}, Eq. 1 and 2, paths {paths}, delay rule {delay}"
+    return radio_drive(one.offered, one.name, origin, paths, delay)
+
+
+def _write(place: Path, drives: list[Drive]) -> None:
     if len(drives) == 1:
         write_drive(place, drives[0])
     else:
