@@ -171,6 +171,11 @@ def test_summary_counts_cells_and_orders_the_choices(two):
     assert means[2] == pytest.approx(float(capacity_mbps(sinr_db(-110, milliwatts(-112)))))
 
 
+def test_a_window_longer_than_every_drive_is_refused(two):
+    with pytest.raises(ConfigError, match=r"longer than any drive \(3 s\)"):
+        summarise([two], window_s=4)
+
+
 def test_spread_is_mean_and_percentiles_of_table_3():
     values = np.append(np.arange(1001.0), NAN)
     found = spread(values)

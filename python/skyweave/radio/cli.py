@@ -62,7 +62,7 @@ def capacity(
     files: Annotated[
         list[str],
         typer.Argument(
-            metavar="FILE...",
+            metavar="FILE",
             help="Logs of all cells heard, as OPERATOR=FILE or in a folder named after the "
             "operator. The first operator's drives are followed; others join by position.",
         ),

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from skyweave.drive import Values
+from skyweave.errors import ConfigError
 from skyweave.radio.offer import Offer, window_means
 
 PERCENTS = (50.0, 20.0, 10.0, 5.0, 1.0, 0.1)
@@ -65,8 +66,11 @@ def summarise(offers: Sequence[Offer], window_s: int = 1) -> Summary:
     """Pool offers (one per drive, the same operators) over their compared seconds.
 
     Capacities are means over windows of ``window_s`` seconds that never span two drives; cells are
-    counted second by second.
+    counted second by second. :class:`ConfigError` if no drive is as long as a window.
     """
+    longest = max(one.seconds for one in offers)
+    if window_s > longest:
+        raise ConfigError(f"a window of {window_s} s is longer than any drive ({longest} s)")
     rows = [_rows(one) for one in offers]
     capacity = {
         name: spread(np.concatenate([window_means(part[name], window_s) for part in rows]))
