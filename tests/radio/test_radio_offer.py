@@ -80,6 +80,13 @@ def test_join_takes_the_nearest_point_and_nothing_beyond_the_distance():
     assert joined.share == pytest.approx(2 / 3)
 
 
+def test_a_car_that_stands_meets_all_that_the_other_heard_there():
+    metre = 1 / 111_195
+    track = grid("att", {(1, 1): [-90] * 5})
+    other = grid("tm", {(2, 2): [-80, -81, -82, -83]}, lat=34 + np.array([9, 0, 3, 4]) * metre)
+    assert join(track, other).grid.rsrp_dbm[0].tolist() == [-81, -82, -83, -81, -82]
+
+
 def test_a_degree_of_longitude_shrinks_with_the_cosine():
     track = grid("a", {(1, 1): [-90]}, lat=[60.0], lon=[10.0])
     other = grid("b", {(1, 1): [-90]}, lat=[60.0], lon=[10.001])

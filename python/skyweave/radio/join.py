@@ -7,6 +7,7 @@ on one day stands for what would have been heard there on another; fading and lo
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -16,6 +17,8 @@ from skyweave.radio.cells import CellGrid, Integers
 
 WITHIN_M = 25.0
 """Ours: farther away the other operator counts as not measured. About the width of a crossing."""
+SAME_PLACE_M = 5.0
+"""Ours: what a phone's satellite positions cannot tell apart."""
 EARTH_RADIUS_M = 6_371_008.8
 """Mean radius of the Earth (IUGG)."""
 CHUNK = 512
@@ -43,6 +46,8 @@ class Joined:
 def join(track: CellGrid, other: CellGrid, within_m: float = WITHIN_M) -> Joined:
     """For each second of ``track`` what ``other`` heard at the nearest of its points.
 
+    A car at a red light would meet the same second of the other's log again and again. Instead it
+    meets all that the other heard within :data:`SAME_PLACE_M` of that point, one after another.
     Raises :class:`ConfigError` unless ``within_m`` is above 0, and :class:`DataError` if no point
     is within it.
     """
@@ -55,7 +60,21 @@ def join(track: CellGrid, other: CellGrid, within_m: float = WITHIN_M) -> Joined
             f"{other.operator} was never within {within_m:g} m of the track of {track.operator} "
             f"(nearest {distance_m.min():.0f} m); give drives on the same roads or a larger within"
         )
-    return Joined(other.at(np.where(near, index, -1)), distance_m, within_m)
+    return Joined(other.at(np.where(near, unfrozen(index, other), -1)), distance_m, within_m)
+
+
+def unfrozen(index: Integers, other: CellGrid) -> Integers:
+    """``index`` with its repetitions replaced by the other seconds of the same place, in turn."""
+    x, y = _metres(other, np.radians(float(np.mean(other.lat_deg))))
+    first = np.flatnonzero(np.diff(index, prepend=-1))
+    result = index.copy()
+    for begin, end in pairwise([*first.tolist(), len(index)]):
+        here = index[begin]
+        if end - begin > 1:
+            same = np.flatnonzero(np.hypot(x - x[here], y - y[here]) <= SAME_PLACE_M)
+            turn = np.searchsorted(same, here) + np.arange(end - begin)
+            result[begin:end] = same[turn % len(same)]
+    return result
 
 
 def nearest(track: CellGrid, other: CellGrid) -> tuple[Integers, Values]:
