@@ -84,7 +84,7 @@ def test_a_car_that_stands_meets_all_that_the_other_heard_there():
     metre = 1 / 111_195
     track = grid("att", {(1, 1): [-90] * 5})
     other = grid("tm", {(2, 2): [-80, -81, -82, -83]}, lat=34 + np.array([9, 0, 3, 4]) * metre)
-    assert join(track, other).grid.rsrp_dbm[0].tolist() == [-81, -82, -83, -81, -82]
+    assert join(track, other).grid.rsrp_dbm[0].tolist() == [-81, -81, -82, -82, -83]
 
 
 def test_a_degree_of_longitude_shrinks_with_the_cosine():

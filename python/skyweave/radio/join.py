@@ -47,7 +47,8 @@ def join(track: CellGrid, other: CellGrid, within_m: float = WITHIN_M) -> Joined
     """For each second of ``track`` what ``other`` heard at the nearest of its points.
 
     A car at a red light would meet the same second of the other's log again and again. Instead it
-    meets all that the other heard within :data:`SAME_PLACE_M` of that point, one after another.
+    meets all that the other heard within :data:`SAME_PLACE_M` of that point, one after another and
+    each for an equal part of the stay.
     Raises :class:`ConfigError` unless ``within_m`` is above 0, and :class:`DataError` if no point
     is within it.
     """
@@ -72,8 +73,10 @@ def unfrozen(index: Integers, other: CellGrid) -> Integers:
         here = index[begin]
         if end - begin > 1:
             same = np.flatnonzero(np.hypot(x - x[here], y - y[here]) <= SAME_PLACE_M)
-            turn = np.searchsorted(same, here) + np.arange(end - begin)
-            result[begin:end] = same[turn % len(same)]
+            stay = int(end - begin)
+            # Few points last longer instead of alternating: a flicker was never measured.
+            turn = np.arange(stay) * min(len(same), stay) // stay
+            result[begin:end] = same[(np.searchsorted(same, here) + turn) % len(same)]
     return result
 
 
