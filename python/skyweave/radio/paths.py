@@ -1,0 +1,52 @@
+"""Drives from cells: one path per operator, or one per interface of cases sp and 1 to 4."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from skyweave.drive import Drive, PathTrace, Series, Values
+from skyweave.errors import DataError
+from skyweave.radio.cases import WAIT_S, Case, interfaces
+from skyweave.radio.delay import DelayRule, delay_ms
+from skyweave.radio.offer import Offer
+
+PathsOf = Literal["operators", "sp", "1", "2", "3", "4"]
+"""What becomes a path: each operator at its best cell, or the interfaces of a case."""
+
+
+def radio_drive(
+    offered: Offer,
+    name: str,
+    origin: str,
+    paths: PathsOf = "operators",
+    delay: DelayRule = "power",
+    wait_s: int = WAIT_S,
+) -> Drive:
+    """A drive whose capacities come from SINR and whose delays from capacity, second by second.
+
+    ``operators``: a path named after each, at its best cell. A case: ``cell1`` … as
+    :func:`~skyweave.radio.cases.interfaces` has them, with that ``wait_s``. Where the operators
+    were not compared nothing is logged (NaN). Raises :class:`DataError` if that is everywhere.
+    """
+    if not offered.known.any():
+        raise DataError(f"{name}: in no second was every operator heard; check files and join")
+    if paths == "operators":
+        rates = {o: np.where(offered.known, offered.best_of(o), np.nan) for o in offered.operators}
+    else:
+        rates = _of_case(offered, paths, wait_s)
+    traces = {path: _trace(values, delay) for path, values in rates.items()}
+    return Drive(name=name, origin=origin, paths=traces, start=offered.start)
+
+
+def _of_case(offered: Offer, case: Case, wait_s: int) -> dict[str, Values]:
+    _, rates = interfaces(offered, case, wait_s)
+    return {f"cell{number}": values for number, values in enumerate(rates, 1)}
+
+
+def _trace(rates: Values, rule: DelayRule) -> PathTrace:
+    """Capacity and round trip; a link without capacity has none, so that the last one holds."""
+    times_s = np.arange(len(rates), dtype=np.float64)
+    rtt_ms = np.where(rates > 0, 2 * delay_ms(rates, rule), np.nan)
+    return PathTrace(downlink_mbps=Series(times_s, rates), rtt_ms=Series(times_s, rtt_ms))
