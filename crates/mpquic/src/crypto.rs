@@ -3,13 +3,14 @@
 use crate::wire::{ConnectionId, ResetToken};
 use ring::{aead, hmac};
 use rustls::quic::{HeaderProtectionKey, Keys, PacketKey, Version};
-use rustls::{CipherSuite, Side, SupportedCipherSuite};
+use rustls::crypto::ring::cipher_suite::TLS13_AES_128_GCM_SHA256;
+use rustls::{Side, SupportedCipherSuite};
 
 /// Keys of Initial packets (RFC 9001 §5.2).
 pub(crate) fn initial_keys(dcid: &ConnectionId, side: Side) -> Keys {
-    let suite = rustls::crypto::ring::cipher_suite::TLS13_AES_128_GCM_SHA256;
-    debug_assert_eq!(suite.suite(), CipherSuite::TLS13_AES_128_GCM_SHA256);
-    let SupportedCipherSuite::Tls13(suite) = suite else {
+    // RFC 9001 §5.2: AES-128-GCM. The enum has one variant when rustls is built without TLS 1.2.
+    #[allow(irrefutable_let_patterns)]
+    let SupportedCipherSuite::Tls13(suite) = TLS13_AES_128_GCM_SHA256 else {
         unreachable!("the suite's own name says TLS 1.3");
     };
     let quic = suite.quic_suite().expect("ring implements QUIC for AES-128-GCM");

@@ -59,6 +59,12 @@ impl SentPackets {
         self.slots.push_back(Slot::Packet(Box::new(packet)));
     }
 
+    /// A packet that elicits no acknowledgement left: nothing is expected of it.
+    pub fn push_settled(&mut self) {
+        self.slots.push_back(Slot::Gone);
+        self.trim();
+    }
+
     pub fn skip(&mut self) {
         self.slots.push_back(Slot::Skipped);
     }

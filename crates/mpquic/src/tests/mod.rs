@@ -1,1 +1,6 @@
+mod interop;
+mod noq;
+mod single;
+mod tls;
 mod wire;
+mod world;

@@ -8,7 +8,8 @@ pub const MIN_INITIAL_BYTES: usize = 1200;
 const LONG: u8 = 0x80; // RFC 9000 §17.2, Header Form
 const FIXED: u8 = 0x40; // RFC 9000 §17.2, Fixed Bit
 /// Key phase of a 1-RTT packet (RFC 9000 §17.3.1).
-pub(crate) const KEY_PHASE: u8 = 0x04;
+pub(crate) const KEY_PHASE_BIT: u8 = 0x04;
+const KEY_PHASE: u8 = KEY_PHASE_BIT;
 
 /// What a packet is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

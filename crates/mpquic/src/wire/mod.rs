@@ -11,6 +11,7 @@ mod varint;
 
 pub use cid::{ConnectionId, MAX_CID_LEN, ResetToken};
 pub use frame::{AckFrame, EcnCounts, Frame, NewCid};
+pub(crate) use header::KEY_PHASE_BIT;
 pub use header::{
     Header, Kind, MIN_INITIAL_BYTES, VERSION_1, begin_long, begin_short, parse, version_negotiation,
 };
