@@ -67,12 +67,27 @@ impl Endpoint {
         self.finish_one_rtt(now, draft, id)
     }
 
-    /// A probe carries data where there is some, else a PING (RFC 9002 §6.2.4).
+    /// The probe of an only path carries data where there is some (RFC 9002 §6.2.4). With others
+    /// it is a PING: nothing that somebody waits for goes where it may be lost.
     fn fill_probe(&mut self, draft: &mut Draft, id: u32) {
-        self.put_control(draft);
-        self.put_chunks(draft, id);
+        if !self.others_work(id) {
+            self.put_control(draft);
+            self.put_chunks(draft, id);
+        }
         if !draft.eliciting {
             draft.put(&Frame::Ping);
+        }
+    }
+
+    /// A challenge that is due and cannot leave (anti-amplification, no connection ID) counts as
+    /// tried.
+    pub(super) fn postpone_challenge(&mut self, now: Instant, id: u32) {
+        let no_cid = self.peer_cids.current(id).is_none();
+        let Some(path) = self.paths.get_mut(&id) else { return };
+        let due = path.challenge.is_some() && path.challenge_at.is_some_and(|at| at <= now);
+        if due && (no_cid || path.amplification_left() < 100) {
+            path.challenge_at = Some(now + CHALLENGE_PERIOD);
+            path.challenge_tries += 1;
         }
     }
 

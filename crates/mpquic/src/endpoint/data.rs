@@ -95,7 +95,9 @@ impl Endpoint {
             // The stream goes out in order: a later piece (`Ahead`) is not cut out of it.
             Decision::Send(path) | Decision::Ahead { path, .. } => targets = targets.with(path),
             Decision::Duplicate(paths) => targets = paths,
-            Decision::Wait(until) => self.wake_at = until.unwrap_or(Instant::FAR_FUTURE).max(now),
+            Decision::Wait(until) => {
+                self.wake_at = until.filter(|at| *at > now).unwrap_or(Instant::FAR_FUTURE);
+            }
             Decision::Repeat(path) if able.contains(path) => return self.repeat_datagram(now, path),
             Decision::Repeat(_) => {}
         }
@@ -106,7 +108,7 @@ impl Endpoint {
         if targets == PathSet::EMPTY {
             self.totals.waits += 1;
             let idle = self.paths.values().all(|path| path.in_flight == 0);
-            if !idle || self.wake_at > now && self.wake_at != Instant::FAR_FUTURE {
+            if !idle || self.wake_at != Instant::FAR_FUTURE {
                 return None;
             }
             targets = targets.with(self.fastest_able()?); // a wait cannot deadlock

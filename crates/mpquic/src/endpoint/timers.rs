@@ -92,6 +92,8 @@ impl Endpoint {
         if Self::challenge_gave_up(path, now) {
             return self.leave_path(now, id, super::paths::UNSTABLE_OR_POOR);
         }
+        self.postpone_challenge(now, id);
+        let Some(path) = self.paths.get(&id) else { return };
         if !self.confirmed {
             return;
         }

@@ -1,4 +1,6 @@
+
 mod interop;
+mod multipath;
 mod noq;
 mod single;
 mod tls;

@@ -46,8 +46,9 @@ pub struct Noq {
 fn transport(paths: u32) -> Arc<TransportConfig> {
     let mut config = TransportConfig::default();
     config.mtu_discovery_config(None).enable_segmentation_offload(false);
-    // Below its limit of 1024 gaps in a stream, which two paths soon exceed (fatal).
-    config.stream_receive_window(VarInt::from_u32(2_400_000)).send_window(64 << 20);
+    // Two paths soon exceed its limit of 1024 gaps in a stream, which is fatal: no more than that
+    // many packets fit into this window.
+    config.stream_receive_window(VarInt::from_u32(1_150_000)).send_window(64 << 20);
     if paths > 1 {
         config.max_concurrent_multipath_paths(paths);
     }
