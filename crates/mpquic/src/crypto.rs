@@ -2,8 +2,8 @@
 
 use crate::wire::{ConnectionId, ResetToken};
 use ring::{aead, hmac};
-use rustls::quic::{HeaderProtectionKey, Keys, PacketKey, Version};
 use rustls::crypto::ring::cipher_suite::TLS13_AES_128_GCM_SHA256;
+use rustls::quic::{HeaderProtectionKey, Keys, PacketKey, Version};
 use rustls::{Side, SupportedCipherSuite};
 
 /// Keys of Initial packets (RFC 9001 §5.2).

@@ -60,7 +60,9 @@ impl From<WireError> for TransportError {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// rustls refused its configuration.
-    #[error("TLS cannot start: {0}; check versions, cipher suites and names in the rustls configuration")]
+    #[error(
+        "TLS cannot start: {0}; check versions, cipher suites and names in the rustls configuration"
+    )]
     Tls(String),
     /// No such stream, or not in that direction.
     #[error("stream {0} is not open in this direction")]

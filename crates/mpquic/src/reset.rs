@@ -9,7 +9,11 @@ const MIN_TRIGGER_BYTES: usize = 22;
 /// The answer of an end that lost its state to a 1-RTT packet that it cannot read (RFC 9000 §10.3);
 /// `None` when there must be none. `reset_key` is that of [`crate::Config`]; `unpredictable` is
 /// random.
-pub fn stateless_reset(reset_key: &[u8; 32], datagram: &[u8], unpredictable: [u8; 24]) -> Option<Vec<u8>> {
+pub fn stateless_reset(
+    reset_key: &[u8; 32],
+    datagram: &[u8],
+    unpredictable: [u8; 24],
+) -> Option<Vec<u8>> {
     let header = parse(datagram, LOCAL_LEN).ok()?;
     if header.kind != Kind::Short || datagram.len() < MIN_TRIGGER_BYTES {
         return None;

@@ -27,9 +27,15 @@ struct Settled {
 }
 
 impl Endpoint {
-    pub(super) fn on_handshake_ack(&mut self, now: Instant, level: Level, ack: &AckFrame) -> Result<(), TransportError> {
+    pub(super) fn on_handshake_ack(
+        &mut self,
+        now: Instant,
+        level: Level,
+        ack: &AckFrame,
+    ) -> Result<(), TransportError> {
         let space = &mut self.handshake.space_mut(level).space;
-        let acked = space.take_acked(ack).map_err(|()| violation("acknowledged what was not sent"))?;
+        let acked =
+            space.take_acked(ack).map_err(|()| violation("acknowledged what was not sent"))?;
         let Some(path) = self.paths.get_mut(&0) else { return Ok(()) };
         let space = &mut self.handshake.space_mut(level).space;
         let lost = apply(now, path, Some(space), ack, (Duration::ZERO, &acked));
@@ -56,7 +62,12 @@ impl Endpoint {
         }
     }
 
-    pub(super) fn on_path_ack(&mut self, now: Instant, id: u32, ack: &AckFrame) -> Result<(), TransportError> {
+    pub(super) fn on_path_ack(
+        &mut self,
+        now: Instant,
+        id: u32,
+        ack: &AckFrame,
+    ) -> Result<(), TransportError> {
         let exponent = self.peer.ack_delay_exponent;
         let delay = Duration::from_micros(ack.delay.saturating_mul(1 << exponent));
         let delay = delay.min(self.max_ack_delay()); // RFC 9002 §5.3
@@ -65,7 +76,8 @@ impl Endpoint {
             let known = id < self.next_path;
             return known.then_some(()).ok_or_else(|| violation("acknowledged an unknown path"));
         };
-        let acked = path.space.take_acked(ack).map_err(|()| violation("acknowledged what was not sent"))?;
+        let acked =
+            path.space.take_acked(ack).map_err(|()| violation("acknowledged what was not sent"))?;
         if acked.is_empty() {
             return Ok(());
         }
@@ -156,7 +168,7 @@ impl Endpoint {
     /// The loss timer of a path, or of the handshake, fired.
     pub(super) fn detect_losses(&mut self, now: Instant) {
         for level in [Level::Initial, Level::Handshake] {
-            let Some(path) = self.paths.get_mut(&0) else { return };
+            let Some(path) = self.paths.get_mut(&0) else { break };
             let space = &mut self.handshake.space_mut(level).space;
             if space.loss_at.is_none_or(|at| at > now) {
                 continue;
@@ -236,7 +248,8 @@ fn on_acked(now: Instant, path: &mut Path, settled: &Settled, ack_delayed: bool)
         tx_in_flight_bytes: sample.tx_in_flight_bytes,
         lost_bytes: sample.lost_bytes,
     });
-    let prior = sample.map_or(delivered_bytes.saturating_sub(settled.acked), |s| s.prior_delivered_bytes);
+    let prior =
+        sample.map_or(delivered_bytes.saturating_sub(settled.acked), |s| s.prior_delivered_bytes);
     path.cc.on_acked(
         now,
         &AckSample {

@@ -11,9 +11,16 @@ use units::{Instant, PathId};
 pub(super) enum Life {
     Open,
     /// We said that it is over, and say it again when something comes (RFC 9000 §10.2.1).
-    Closing { frame: CloseFrame, until: Instant, due: bool, came: u32 },
+    Closing {
+        frame: CloseFrame,
+        until: Instant,
+        due: bool,
+        came: u32,
+    },
     /// The peer said so (RFC 9000 §10.2.2).
-    Draining { until: Instant },
+    Draining {
+        until: Instant,
+    },
     Over,
 }
 

@@ -23,7 +23,8 @@ impl Endpoint {
         let ids: Vec<u32> = self.paths.keys().copied().collect();
         for id in ids {
             let Some(path) = self.paths.get(&id) else { continue };
-            let challenges = path.challenge.is_some() && path.challenge_at.is_none_or(|at| at <= now);
+            let challenges =
+                path.challenge.is_some() && path.challenge_at.is_none_or(|at| at <= now);
             let wants = !path.acks_to_carry.is_empty()
                 || path.response.is_some()
                 || challenges
@@ -39,7 +40,12 @@ impl Endpoint {
         None
     }
 
-    fn path_datagram(&mut self, now: Instant, id: u32, challenges: bool) -> Option<(PathId, Vec<u8>)> {
+    fn path_datagram(
+        &mut self,
+        now: Instant,
+        id: u32,
+        challenges: bool,
+    ) -> Option<(PathId, Vec<u8>)> {
         let mut draft = self.begin_one_rtt(Vec::new(), id)?;
         self.put_acks(now, &mut draft, id);
         let path = self.paths.get_mut(&id)?;
@@ -152,7 +158,8 @@ impl Endpoint {
         let mut of = std::mem::take(&mut path.acks_to_carry);
         if self.config.ack_path != AckPath::Duplicated {
             let pending = |path: &&Path| path.space.received.ack_at.is_some();
-            let pending: Vec<u32> = self.paths.values().filter(pending).map(|path| path.id).collect();
+            let pending: Vec<u32> =
+                self.paths.values().filter(pending).map(|path| path.id).collect();
             of.extend(pending.into_iter().filter(|other| self.ack_carriers(*other).contains(&id)));
         }
         for other in of {

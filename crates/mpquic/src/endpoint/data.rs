@@ -98,7 +98,9 @@ impl Endpoint {
             Decision::Wait(until) => {
                 self.wake_at = until.filter(|at| *at > now).unwrap_or(Instant::FAR_FUTURE);
             }
-            Decision::Repeat(path) if able.contains(path) => return self.repeat_datagram(now, path),
+            Decision::Repeat(path) if able.contains(path) => {
+                return self.repeat_datagram(now, path);
+            }
             Decision::Repeat(_) => {}
         }
         let mut targets = targets.common(able);
@@ -136,7 +138,8 @@ impl Endpoint {
 
     /// One packet on the first target; the others carry copies of its data.
     fn send_on(&mut self, now: Instant, targets: PathSet) -> Option<(PathId, Vec<u8>)> {
-        let mut ids = targets.iter().filter_map(|net| self.id_of(net)).collect::<Vec<_>>().into_iter();
+        let mut ids =
+            targets.iter().filter_map(|net| self.id_of(net)).collect::<Vec<_>>().into_iter();
         let id = ids.next()?;
         let mut draft = self.begin_one_rtt(Vec::new(), id)?;
         self.put_acks(now, &mut draft, id);
@@ -192,34 +195,56 @@ impl Endpoint {
 
     // ---- copies ------------------------------------------------------------------------------
 
-    /// A packet with what of `copy` has not arrived yet.
+    /// A packet with what of `copy` has not arrived yet; what does not fit goes in the next one.
     fn copy_datagram(&mut self, now: Instant, copy: &Copy) -> Option<(PathId, Vec<u8>)> {
         let id = copy.path;
         if !self.paths.get(&id)?.is_open() {
             return None;
         }
         let mut draft = self.begin_one_rtt(Vec::new(), id)?;
-        for chunk in &copy.chunks {
-            let Some(half) = self.streams.send.get(&chunk.id).filter(|half| half.reset.is_none()) else {
-                continue;
-            };
-            let end = chunk.range.end;
-            for range in half.missing(&chunk.range) {
-                let fin = chunk.fin && range.end == end;
-                let piece = Chunk { id: chunk.id, range, fin };
-                let needs = piece.range.end - piece.range.start + 20;
-                if draft.room() as u64 > needs {
-                    self.put_chunk(&mut draft, &piece, (id, true));
-                    if let Some(path) = self.paths.get_mut(&id) {
-                        path.stats.reinjected_bytes += piece.range.end - piece.range.start;
-                    }
-                }
+        let mut rest = Vec::new();
+        for piece in self.missing_pieces(&copy.chunks) {
+            let head = Frame::stream_head_len(piece.id, piece.range.start);
+            let fits = draft.room().saturating_sub(head) as u64;
+            let len = piece.range.end - piece.range.start;
+            let (start, cut) = (piece.range.start, piece.range.start + len.min(fits));
+            if cut < piece.range.end {
+                rest.push(Chunk { range: cut..piece.range.end, ..piece.clone() });
+            }
+            if fits > 0 {
+                let fin = piece.fin && cut == piece.range.end;
+                self.put_chunk(
+                    &mut draft,
+                    &Chunk { id: piece.id, range: start..cut, fin },
+                    (id, true),
+                );
+                self.paths.get_mut(&id)?.stats.reinjected_bytes += cut - start;
             }
         }
         if draft.frames.is_empty() {
             return None;
         }
+        if !rest.is_empty() {
+            self.copies.push_front(Copy { path: id, chunks: rest });
+        }
         self.finish_one_rtt(now, draft, id)
+    }
+
+    /// What of some pieces has not been acknowledged.
+    fn missing_pieces(&self, chunks: &[Chunk]) -> Vec<Chunk> {
+        let mut pieces = Vec::new();
+        for chunk in chunks {
+            let Some(half) = self.streams.send.get(&chunk.id).filter(|half| half.reset.is_none())
+            else {
+                continue;
+            };
+            let missing = half.missing(&chunk.range);
+            pieces.extend(missing.into_iter().map(|range| {
+                let fin = chunk.fin && range.end == chunk.range.end;
+                Chunk { id: chunk.id, range, fin }
+            }));
+        }
+        pieces
     }
 
     /// The next piece of a path's own walk along the streams (redundant scheduler).
@@ -243,7 +268,8 @@ impl Endpoint {
         for path in slower {
             let srtt = path.rtt.smoothed();
             let late = path.space.sent.iter_mut().find(|(_, packet)| {
-                let carries = packet.frames.iter().any(|frame| matches!(frame, SentFrame::Stream(_)));
+                let carries =
+                    packet.frames.iter().any(|frame| matches!(frame, SentFrame::Stream(_)));
                 carries && !packet.copied && !packet.given_up && packet.sent_at + srtt > soon
             });
             let Some((_, packet)) = late else { continue };

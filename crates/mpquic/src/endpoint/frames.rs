@@ -31,8 +31,12 @@ impl Endpoint {
             any = true;
             eliciting |= frame.is_ack_eliciting();
             match frame {
-                Frame::Ack { path: None, ack } => self.on_handshake_ack(arrival.now, level, &ack)?,
-                Frame::Crypto { offset, data } => self.on_crypto(arrival.now, level, offset, data)?,
+                Frame::Ack { path: None, ack } => {
+                    self.on_handshake_ack(arrival.now, level, &ack)?
+                }
+                Frame::Crypto { offset, data } => {
+                    self.on_crypto(arrival.now, level, offset, data)?
+                }
                 Frame::ConnectionClose { error_code, frame_type, reason } => {
                     self.on_peer_close(arrival.now, error_code, frame_type, reason);
                     return Ok(());
@@ -81,7 +85,12 @@ impl Endpoint {
         Ok(())
     }
 
-    fn on_frame(&mut self, arrival: &Arrival, id: u32, frame: Frame<'_>) -> Result<(), TransportError> {
+    fn on_frame(
+        &mut self,
+        arrival: &Arrival,
+        id: u32,
+        frame: Frame<'_>,
+    ) -> Result<(), TransportError> {
         let now = arrival.now;
         match frame {
             Frame::Ack { path, ack } => self.on_path_ack(now, path.unwrap_or(0), &ack)?,
@@ -105,14 +114,18 @@ impl Endpoint {
             Frame::HandshakeDone if self.is_client => self.on_confirmed(),
             // RFC 9000 §19.20, §19.7: only servers send these.
             Frame::HandshakeDone => return Err(violation("HANDSHAKE_DONE from a client")),
-            Frame::NewToken { .. } if !self.is_client => return Err(violation("NEW_TOKEN from a client")),
+            Frame::NewToken { .. } if !self.is_client => {
+                return Err(violation("NEW_TOKEN from a client"));
+            }
             Frame::PathChallenge { data } => {
                 if let Some(path) = self.paths.get_mut(&id) {
                     path.response = Some(data); // the latest one only: memory is bounded
                 }
             }
             Frame::PathResponse { data } => self.on_path_response(now, id, data),
-            Frame::NewConnectionId { path, new } => self.on_new_cid(path.unwrap_or(0), &new, path)?,
+            Frame::NewConnectionId { path, new } => {
+                self.on_new_cid(path.unwrap_or(0), &new, path)?
+            }
             Frame::RetireConnectionId { path, sequence } => {
                 self.local_cids.retire(path.unwrap_or(0), sequence)?;
                 self.give_cids();

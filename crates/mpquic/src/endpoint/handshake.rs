@@ -1,9 +1,9 @@
 //! The TLS handshake, its two packet number spaces and their datagrams.
 
 use super::Endpoint;
+use crate::cids::PER_PATH;
 use crate::config::Role;
 use crate::crypto;
-use crate::cids::PER_PATH;
 use crate::error::{Code, Error, TransportError};
 use crate::event::Event;
 use crate::path::Space;
@@ -11,8 +11,8 @@ use crate::space::SentFrame;
 use crate::streams::{Assembler, SendHalf};
 use crate::wire::{ConnectionId, Frame, MIN_INITIAL_BYTES, Params};
 use rand::Rng;
-use rustls::quic::{Connection, KeyChange, Keys, Version};
 use rustls::Side;
+use rustls::quic::{Connection, KeyChange, Keys, Version};
 use std::ops::Range;
 use units::{Instant, PathId};
 
@@ -75,9 +75,16 @@ impl Endpoint {
         self.handshake.original_dcid = ConnectionId::new(&dcid).unwrap_or_default();
         self.local_cids.add(0, self.handshake.local_cid);
         self.local = self.own_params();
-        let Role::Client { tls, server_name } = &self.config.role else { return Err(Error::NotClient) };
+        let Role::Client { tls, server_name } = &self.config.role else {
+            return Err(Error::NotClient);
+        };
         let params = self.local.encode();
-        let tls = rustls::quic::ClientConnection::new(tls.clone(), Version::V1, server_name.clone(), params);
+        let tls = rustls::quic::ClientConnection::new(
+            tls.clone(),
+            Version::V1,
+            server_name.clone(),
+            params,
+        );
         let tls = tls.map_err(|error| Error::Tls(error.to_string()))?;
         self.handshake.tls = Some(tls.into());
         self.aim_at(self.handshake.original_dcid);
@@ -107,7 +114,8 @@ impl Endpoint {
         self.local_cids.add(0, self.handshake.local_cid);
         self.local = self.own_params();
         let Role::Server { tls } = &self.config.role else { return Ok(()) };
-        let tls = rustls::quic::ServerConnection::new(tls.clone(), Version::V1, self.local.encode());
+        let tls =
+            rustls::quic::ServerConnection::new(tls.clone(), Version::V1, self.local.encode());
         let error = TransportError::new(Code::InternalError, "TLS cannot start");
         self.handshake.tls = Some(tls.map_err(|_| error)?.into());
         self.aim_at(dcid);
@@ -149,7 +157,13 @@ impl Endpoint {
     }
 
     /// CRYPTO data came.
-    pub(super) fn on_crypto(&mut self, now: Instant, level: Level, offset: u64, data: &[u8]) -> Result<(), TransportError> {
+    pub(super) fn on_crypto(
+        &mut self,
+        now: Instant,
+        level: Level,
+        offset: u64,
+        data: &[u8],
+    ) -> Result<(), TransportError> {
         let space = self.handshake.space_mut(level);
         if offset + data.len() as u64 > space.incoming.read_offset() + CRYPTO_BUFFER_BYTES {
             return Err(TransportError::new(Code::CryptoBufferExceeded, "CRYPTO data far ahead"));
@@ -197,7 +211,8 @@ impl Endpoint {
     fn on_complete(&mut self, now: Instant) -> Result<(), TransportError> {
         let error = TransportError::new(Code::TransportParameter, "transport parameters");
         let bytes = self.handshake.tls.as_ref().and_then(|tls| tls.quic_transport_parameters());
-        let peer = Params::decode(bytes.ok_or(error.clone())?, self.is_client).map_err(|_| error.clone())?;
+        let peer = Params::decode(bytes.ok_or(error.clone())?, self.is_client)
+            .map_err(|_| error.clone())?;
         // RFC 9000 §7.3: the connection IDs that the parameters repeat must be those of the packets.
         let own = self.is_client.then_some(self.handshake.original_dcid);
         let same = peer.initial_source_connection_id == Some(self.handshake.peer_scid)
@@ -259,7 +274,8 @@ impl Endpoint {
     fn wants_handshake_packet(&self, now: Instant, level: Level) -> bool {
         let space = self.handshake.space(level);
         let ack_due = space.space.received.ack_at.is_some_and(|at| at <= now);
-        space.keys.is_some() && (space.ping || ack_due || space.out.has_again() || space.out.has_new())
+        space.keys.is_some()
+            && (space.ping || ack_due || space.out.has_again() || space.out.has_new())
     }
 
     /// A datagram with what the Initial and Handshake spaces have to send.
@@ -315,7 +331,8 @@ impl Endpoint {
         let out = &mut self.handshake.space_mut(level).out;
         while draft.room() > HEAD {
             let max = (draft.room() - HEAD) as u64;
-            let next = if out.has_again() { out.next_again(max) } else { out.next_new(max, u64::MAX) };
+            let next =
+                if out.has_again() { out.next_again(max) } else { out.next_new(max, u64::MAX) };
             let Some((range, _)) = next else { return };
             let mut data = Vec::new();
             out.copy(&range, &mut data);

@@ -123,7 +123,10 @@ impl Endpoint {
     /// Limits of the AEAD (RFC 9001 §6.6): an update well before the first, the end at the second.
     pub(super) fn check_key_limits(&mut self, now: Instant) {
         let Some(keys) = &self.one_rtt else { return };
-        if keys.sealed > keys.local.confidentiality_limit() / 2 && keys.phase_acked && self.confirmed {
+        if keys.sealed > keys.local.confidentiality_limit() / 2
+            && keys.phase_acked
+            && self.confirmed
+        {
             self.rotate_keys(now);
         }
     }

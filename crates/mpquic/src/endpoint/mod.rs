@@ -106,7 +106,10 @@ pub struct Totals {
 impl std::fmt::Debug for Endpoint {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let side = if self.is_client { "client" } else { "server" };
-        f.debug_struct("Endpoint").field("side", &side).field("life", &self.life).finish_non_exhaustive()
+        f.debug_struct("Endpoint")
+            .field("side", &side)
+            .field("life", &self.life)
+            .finish_non_exhaustive()
     }
 }
 
@@ -244,7 +247,8 @@ impl Endpoint {
         let mss = self.config.datagram_bytes as u64;
         let seed = self.seed.wrapping_add(u64::from(id));
         let config = congestion::Config::new(mss, seed);
-        let mut path = Path::new(id, net, congestion::build(&self.config.congestion, config, &self.group));
+        let mut path =
+            Path::new(id, net, congestion::build(&self.config.congestion, config, &self.group));
         path.walk = (0, 0);
         path
     }

@@ -1,8 +1,8 @@
 //! Building packets.
 
+use super::Endpoint;
 use super::close::CloseFrame;
 use super::handshake::Level;
-use super::Endpoint;
 use crate::crypto;
 use crate::path::Space;
 use crate::space::{SentFrame, SentPacket};
@@ -75,7 +75,12 @@ impl Endpoint {
         let dcid = self.peer_cids.current(0).unwrap_or_default();
         let scid = self.handshake.local_cid;
         begin_long(&mut out, kind, (&dcid, &scid), &self.handshake.token, number_len);
-        self.draft(out, start, (number, number_len), self.config.datagram_bytes.max(MIN_INITIAL_BYTES))
+        self.draft(
+            out,
+            start,
+            (number, number_len),
+            self.config.datagram_bytes.max(MIN_INITIAL_BYTES),
+        )
     }
 
     /// Begins a 1-RTT packet on a path.
@@ -102,11 +107,26 @@ impl Endpoint {
         let number_at = out.len();
         out.extend(&number.to_be_bytes()[8 - number_len..]);
         let frames = Vec::new();
-        Draft { out, start, number_at, number_len, number, limit, frames, eliciting: false, padded: false }
+        Draft {
+            out,
+            start,
+            number_at,
+            number_len,
+            number,
+            limit,
+            frames,
+            eliciting: false,
+            padded: false,
+        }
     }
 
     /// Seals a packet of the handshake and notes it as sent.
-    pub(super) fn finish_handshake(&mut self, now: Instant, mut draft: Draft, level: Level) -> Vec<u8> {
+    pub(super) fn finish_handshake(
+        &mut self,
+        now: Instant,
+        mut draft: Draft,
+        level: Level,
+    ) -> Vec<u8> {
         pad_for_sample(&mut draft);
         let len = draft.out.len() - draft.number_at + TAG_BYTES;
         let at = draft.number_at - 2;
@@ -132,7 +152,12 @@ impl Endpoint {
     }
 
     /// Seals a 1-RTT packet and notes it as sent.
-    pub(super) fn finish_one_rtt(&mut self, now: Instant, mut draft: Draft, id: u32) -> Option<(PathId, Vec<u8>)> {
+    pub(super) fn finish_one_rtt(
+        &mut self,
+        now: Instant,
+        mut draft: Draft,
+        id: u32,
+    ) -> Option<(PathId, Vec<u8>)> {
         pad_for_sample(&mut draft);
         let keys = self.one_rtt.as_mut()?;
         let place = (draft.start, draft.number_at, draft.number_len);
@@ -176,7 +201,11 @@ impl Endpoint {
     }
 
     /// CONNECTION_CLOSE at every level that the peer may read (RFC 9000 §10.2.3).
-    pub(super) fn build_close(&mut self, now: Instant, close: &CloseFrame) -> Option<(PathId, Vec<u8>)> {
+    pub(super) fn build_close(
+        &mut self,
+        now: Instant,
+        close: &CloseFrame,
+    ) -> Option<(PathId, Vec<u8>)> {
         let mut out = Vec::new();
         for level in [Level::Initial, Level::Handshake] {
             if self.handshake.space(level).keys.is_some() && !self.confirmed {
@@ -191,7 +220,9 @@ impl Endpoint {
         let best = self.paths.values().filter(|path| path.is_open());
         let best = best.min_by_key(|path| (!path.is_usable(), path.rtt.smoothed()));
         let id = best.map_or(0, |path| path.id);
-        if self.connected && let Some(mut draft) = self.begin_one_rtt(out.clone(), id) {
+        if self.connected
+            && let Some(mut draft) = self.begin_one_rtt(out.clone(), id)
+        {
             draft.put(&close.frame(false));
             return self.finish_one_rtt(now, draft, id);
         }

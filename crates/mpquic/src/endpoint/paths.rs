@@ -152,7 +152,12 @@ impl Endpoint {
         }
     }
 
-    pub(super) fn on_new_cid(&mut self, id: u32, new: &NewCid, named: Option<u32>) -> Result<(), TransportError> {
+    pub(super) fn on_new_cid(
+        &mut self,
+        id: u32,
+        new: &NewCid,
+        named: Option<u32>,
+    ) -> Result<(), TransportError> {
         if id > self.max_path {
             return Err(violation("a connection ID for a path beyond the limit"));
         }
@@ -165,7 +170,11 @@ impl Endpoint {
         Ok(())
     }
 
-    pub(super) fn on_multipath_frame(&mut self, now: Instant, frame: &Frame<'_>) -> Result<(), TransportError> {
+    pub(super) fn on_multipath_frame(
+        &mut self,
+        now: Instant,
+        frame: &Frame<'_>,
+    ) -> Result<(), TransportError> {
         match *frame {
             Frame::PathAbandon { path, error_code } => {
                 if path > self.max_path.max(self.next_path) {
@@ -174,7 +183,8 @@ impl Endpoint {
                 self.next_path = self.next_path.max(path.saturating_add(1));
                 self.leave_path(now, path, error_code);
                 if !self.paths.values().any(|path| path.drains_until.is_none()) {
-                    let why = Closed::PeerTransport(error_code, "the last path was abandoned".into());
+                    let why =
+                        Closed::PeerTransport(error_code, "the last path was abandoned".into());
                     self.drain(now, why);
                 }
             }

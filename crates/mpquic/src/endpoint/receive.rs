@@ -53,7 +53,13 @@ impl Endpoint {
         }
     }
 
-    fn on_unreadable(&mut self, arrival: &Arrival, datagram: &[u8], start: usize, error: WireError) {
+    fn on_unreadable(
+        &mut self,
+        arrival: &Arrival,
+        datagram: &[u8],
+        start: usize,
+        error: WireError,
+    ) {
         self.totals.dropped_packets += 1;
         let idle_server = !self.is_client && self.handshake.tls.is_none();
         if start == 0 && idle_server && matches!(error, WireError::Version(_)) {
@@ -145,12 +151,13 @@ impl Endpoint {
         let space = self.handshake.space(level);
         let Some(keys) = &space.keys else { return Ok(()) };
         let remote = (keys.remote.header.as_ref(), keys.remote.packet.as_ref());
-        let opened = crypto::unprotect(packet, header.number_at, remote.0).and_then(|(len, low)| {
-            let number = crate::wire::decode_number(space.space.received.largest(), low, len);
-            let at = header.number_at + len;
-            let plain = crypto::open(packet, at, remote.1, (0, number))?;
-            Some((number, at..at + plain))
-        });
+        let opened =
+            crypto::unprotect(packet, header.number_at, remote.0).and_then(|(len, low)| {
+                let number = crate::wire::decode_number(space.space.received.largest(), low, len);
+                let at = header.number_at + len;
+                let plain = crypto::open(packet, at, remote.1, (0, number))?;
+                Some((number, at..at + plain))
+            });
         let Some((number, payload)) = opened else {
             self.totals.dropped_packets += 1;
             return Ok(());
@@ -179,7 +186,12 @@ impl Endpoint {
     }
 
     /// Whether a long header may belong to this connection; the first Initial makes the server's.
-    fn may_be_ours(&mut self, arrival: &Arrival, header: &Header, level: Level) -> Result<bool, TransportError> {
+    fn may_be_ours(
+        &mut self,
+        arrival: &Arrival,
+        header: &Header,
+        level: Level,
+    ) -> Result<bool, TransportError> {
         let small = arrival.datagram_len < MIN_INITIAL_BYTES;
         if level == Level::Initial && !self.is_client && small {
             return Ok(false); // RFC 9000 §14.1
@@ -249,7 +261,13 @@ impl Endpoint {
     }
 
     /// Decrypts a 1-RTT packet; takes the peer's key update with it.
-    fn open_short(&mut self, arrival: &Arrival, header: &Header, packet: &mut [u8], id: u32) -> Option<(u64, Vec<u8>)> {
+    fn open_short(
+        &mut self,
+        arrival: &Arrival,
+        header: &Header,
+        packet: &mut [u8],
+        id: u32,
+    ) -> Option<(u64, Vec<u8>)> {
         let keys = self.one_rtt.as_mut()?;
         let (len, low) = crypto::unprotect(packet, header.number_at, keys.remote_header.as_ref())?;
         let largest = self.paths.get(&id).and_then(|path| path.space.received.largest());

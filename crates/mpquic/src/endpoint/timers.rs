@@ -17,7 +17,11 @@ impl Endpoint {
                 let handshake = self.handshake_timer().map(|(at, _)| at);
                 let acks = [Level::Initial, Level::Handshake].map(|level| {
                     let space = &self.handshake.space(level).space;
-                    space.loss_at.into_iter().chain(space.received.ack_at.filter(|_| self.may_answer())).min()
+                    space
+                        .loss_at
+                        .into_iter()
+                        .chain(space.received.ack_at.filter(|_| self.may_answer()))
+                        .min()
                 });
                 let paths = self.paths.values().filter_map(|path| self.path_timer(path));
                 let timers = acks.into_iter().flatten().chain(handshake).chain(paths);
@@ -114,8 +118,10 @@ impl Endpoint {
         let path = self.paths.get(&0)?;
         let period = path.rtt.pto() * (1 << self.handshake.pto_count.min(10));
         let levels = [Level::Initial, Level::Handshake];
-        let in_flight = levels.into_iter().filter(|level| self.handshake.space(*level).space.is_eliciting());
-        let first = in_flight.map(|level| (self.handshake.space(level).space.last_eliciting_at + period, level));
+        let in_flight =
+            levels.into_iter().filter(|level| self.handshake.space(*level).space.is_eliciting());
+        let first = in_flight
+            .map(|level| (self.handshake.space(level).space.last_eliciting_at + period, level));
         let first = first.min_by_key(|(at, _)| *at);
         if first.is_some() && !self.may_answer() {
             return None; // blocked until the client sends more: RFC 9002 §6.2.2.1
@@ -128,7 +134,8 @@ impl Endpoint {
                 Level::Initial
             };
             let space = &self.handshake.space(level).space;
-            let probes = self.is_client && space.sent.next() + u64::from(level == Level::Handshake) > 0;
+            let probes =
+                self.is_client && space.sent.next() + u64::from(level == Level::Handshake) > 0;
             probes.then_some((space.last_eliciting_at.max(self.idle_base()) + period, level))
         })
     }

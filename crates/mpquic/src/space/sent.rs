@@ -11,7 +11,10 @@ pub(crate) enum SentFrame {
     Stream(Chunk),
     Crypto(Range<u64>),
     /// The acknowledgement of a path's packets up to this number.
-    Ack { path: u32, largest: u64 },
+    Ack {
+        path: u32,
+        largest: u64,
+    },
     /// A frame that goes again as it is.
     Control(Frame<'static>),
     MaxData,

@@ -17,7 +17,8 @@ impl Assembler {
     pub fn insert(&mut self, mut offset: u64, mut data: &[u8]) {
         loop {
             let before = self.pieces.range(..=offset).next_back();
-            let taken = before.map_or(0, |(start, piece)| start + piece.len() as u64).max(self.read);
+            let taken =
+                before.map_or(0, |(start, piece)| start + piece.len() as u64).max(self.read);
             let skip = taken.saturating_sub(offset).min(data.len() as u64);
             offset += skip;
             data = &data[skip as usize..];

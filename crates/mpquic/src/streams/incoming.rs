@@ -77,7 +77,8 @@ impl Streams {
         let grown = half.on_frame(offset, data, fin)?;
         self.overhead = self.overhead + half.data.overhead_bytes() - before;
         let discards = half.stopped || half.reset.is_some();
-        let tell = (!was_readable && half.data.is_readable()) || (half.is_complete() && !half.ended);
+        let tell =
+            (!was_readable && half.data.is_readable()) || (half.is_complete() && !half.ended);
         if tell && !discards {
             events.push(Event::Readable(id));
         }
@@ -92,7 +93,13 @@ impl Streams {
         Ok(())
     }
 
-    fn on_reset(&mut self, id: u64, code: u64, size: u64, events: &mut Vec<Event>) -> Result<(), TransportError> {
+    fn on_reset(
+        &mut self,
+        id: u64,
+        code: u64,
+        size: u64,
+        events: &mut Vec<Event>,
+    ) -> Result<(), TransportError> {
         if !self.touch_recv(id, events)? {
             return Ok(());
         }

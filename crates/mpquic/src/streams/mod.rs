@@ -239,9 +239,8 @@ impl Streams {
         let window = self.window_left();
         let halves = self.ready.iter().filter_map(|id| self.send.get(id));
         let halves = halves.filter(|half| half.has_new());
-        let bytes = halves.fold((0, false), |(sum, end), half| {
-            (sum + half.unsent(), end || half.unsent() == 0)
-        });
+        let bytes = halves
+            .fold((0, false), |(sum, end), half| (sum + half.unsent(), end || half.unsent() == 0));
         bytes.0.min(window).max(u64::from(bytes.1))
     }
 
@@ -263,7 +262,8 @@ impl Streams {
     }
 
     fn chunk_again(&mut self, room: usize) -> Option<Chunk> {
-        let id = *self.ready.iter().find(|id| self.send.get(id).is_some_and(SendHalf::has_again))?;
+        let id =
+            *self.ready.iter().find(|id| self.send.get(id).is_some_and(SendHalf::has_again))?;
         let max = room.checked_sub(1 + 8 + 8 + 2).filter(|max| *max > 0)?;
         let (range, fin) = self.send.get_mut(&id)?.next_again(max as u64)?;
         Some(Chunk { id, range, fin })

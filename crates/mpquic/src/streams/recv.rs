@@ -16,7 +16,13 @@ pub(crate) struct Window {
 
 impl Window {
     pub fn new(size: u64, limit: u64) -> Self {
-        Self { size, limit: limit.max(size), max_data: size, raised_at: Instant::ZERO, changed: false }
+        Self {
+            size,
+            limit: limit.max(size),
+            max_data: size,
+            raised_at: Instant::ZERO,
+            changed: false,
+        }
     }
 
     /// The application has read up to `read`.

@@ -58,10 +58,6 @@ impl SendHalf {
         self.sent_to
     }
 
-    pub fn held_bytes(&self) -> u64 {
-        self.buffer.len() as u64
-    }
-
     /// Written, not sent yet, and within the stream's own limit.
     pub fn unsent(&self) -> u64 {
         self.end().min(self.max_data).saturating_sub(self.sent_to)
@@ -77,11 +73,6 @@ impl SendHalf {
 
     pub fn has_new(&self) -> bool {
         self.reset.is_none() && (self.unsent() > 0 || self.has_new_fin())
-    }
-
-    /// Stopped by the stream's own limit.
-    pub fn is_blocked(&self) -> bool {
-        self.reset.is_none() && self.end() > self.max_data && self.sent_to >= self.max_data
     }
 
     /// The next bytes to send again.
@@ -119,7 +110,8 @@ impl SendHalf {
 
     /// Appends the bytes of `range`, which was handed out before and is not acknowledged up to.
     pub fn copy(&self, range: &Range<u64>, out: &mut Vec<u8>) {
-        let at = |offset: u64| (offset.saturating_sub(self.acked_to) as usize).min(self.buffer.len());
+        let at =
+            |offset: u64| (offset.saturating_sub(self.acked_to) as usize).min(self.buffer.len());
         let (head, tail) = self.buffer.as_slices();
         let (start, end) = (at(range.start), at(range.end));
         out.extend(&head[start.min(head.len())..end.min(head.len())]);

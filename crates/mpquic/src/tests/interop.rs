@@ -36,7 +36,9 @@ fn a_peer_without_multipath_leaves_one_path_and_says_so() {
     let client = Own::client(MEGABYTE, |_| {});
     let mut world = World::new(client, Noq::server(0, 1), two_paths(), 1);
     world.transfer(20);
-    assert!(world.client.has(&Event::NoMultipath) && !world.client.has(&Event::MultipathNegotiated));
+    assert!(
+        world.client.has(&Event::NoMultipath) && !world.client.has(&Event::MultipathNegotiated)
+    );
     let now = world.now;
     assert_eq!(world.client.endpoint.add_path(now, PathId(1)), Err(Error::NoMultipath));
 }
@@ -85,9 +87,8 @@ fn until_confirmed<S: Host>(world: &mut World<Own, S>) {
 
 fn add_path<S: Host>(world: &mut World<Own, S>, net: u8) {
     let until = world.now + Duration::from_secs(2);
-    let added = world.run(until, |world| {
-        world.client.endpoint.add_path(world.now, PathId(net)).is_ok()
-    });
+    let added =
+        world.run(until, |world| world.client.endpoint.add_path(world.now, PathId(net)).is_ok());
     assert!(added, "no path could be added");
 }
 
@@ -140,7 +141,9 @@ fn noq_abandons_a_path_of_ours() {
     world.run(Instant::from_millis(800), |_| false);
     assert!(world.client.close_path(world.now, 0));
     world.transfer(30);
-    assert!(world.server.events.iter().any(|(_, e)| matches!(e, Event::PathAbandoned(PathId(0), _))));
+    assert!(
+        world.server.events.iter().any(|(_, e)| matches!(e, Event::PathAbandoned(PathId(0), _)))
+    );
 }
 
 #[test]
@@ -151,8 +154,6 @@ fn a_path_blacked_out_for_five_seconds_hardly_stalls_noq_as_receiver() {
     let mut world = World::new(client, Noq::server(0, 4), links, 1);
     until_confirmed(&mut world);
     add_path(&mut world, 1);
-    world.run(Instant::from_millis(8000), |_| false);
-    eprintln!("NOQ {:?} {:?} {:?}", world.server.lost, world.client.events, world.server.bulk);
     world.transfer(60);
     assert!(world.client.has(&Event::PathFailed(PathId(1))));
     let stall = world.server.bulk.longest_stall;

@@ -1,7 +1,7 @@
-
 mod interop;
 mod multipath;
 mod noq;
+mod robust;
 mod single;
 mod tls;
 mod wire;

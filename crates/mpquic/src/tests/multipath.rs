@@ -17,11 +17,17 @@ fn links() -> Vec<Link> {
 }
 
 /// Two paths; the client sends `up`, the server `down`, both with this scheduler.
-fn two(scheduler: &str, (up, down): (u64, u64), links: Vec<Link>, change: fn(&mut Config)) -> World<Own, Own> {
+fn two(
+    scheduler: &str,
+    (up, down): (u64, u64),
+    links: Vec<Link>,
+    change: fn(&mut Config),
+) -> World<Own, Own> {
     let client = Own::new(tls::client_role(), up, scheduler, change);
     let server = Own::new(tls::server_role(), down, scheduler, change);
     let mut world = World::new(client, server, links, 1);
-    let added = world.run(ms(3000), |world| world.client.endpoint.add_path(world.now, PathId(1)).is_ok());
+    let added =
+        world.run(ms(3000), |world| world.client.endpoint.add_path(world.now, PathId(1)).is_ok());
     assert!(added);
     world
 }
@@ -75,7 +81,9 @@ fn stall(net: usize, start: u64, seed: u64) -> Duration {
     links[net].down = vec![(ms(start), ms(start + 5000))];
     let client = Own::client(0, |_| {});
     let mut world = World::new(client, Own::server(120 * MEGABYTE, |_| {}), links, seed);
-    assert!(world.run(ms(1000), |world| world.client.endpoint.add_path(world.now, PathId(1)).is_ok()));
+    assert!(
+        world.run(ms(1000), |world| world.client.endpoint.add_path(world.now, PathId(1)).is_ok())
+    );
     world.transfer(60);
     let failed = Event::PathFailed(PathId(net as u8));
     let revived = Event::PathRevived(PathId(net as u8));
@@ -91,7 +99,8 @@ fn stall(net: usize, start: u64, seed: u64) -> Duration {
 
 #[test]
 fn a_blackout_of_five_seconds_stalls_the_application_for_less_than_a_second() {
-    let mut stalls: Vec<Duration> = (0..20).map(|seed| stall((seed % 2) as usize, 1300 + 37 * seed, seed)).collect();
+    let mut stalls: Vec<Duration> =
+        (0..20).map(|seed| stall((seed % 2) as usize, 1300 + 37 * seed, seed)).collect();
     stalls.sort();
     eprintln!("stall in a blackout: median {:?}, longest {:?}", stalls[10], stalls[19]);
     assert!(stalls[19] < Duration::from_millis(1000), "{stalls:?}");
@@ -101,7 +110,8 @@ fn a_blackout_of_five_seconds_stalls_the_application_for_less_than_a_second() {
 fn the_only_path_survives_a_blackout() {
     let mut link = Link::new(50.0, 20);
     link.down = vec![(ms(500), ms(5500))];
-    let mut world = World::new(Own::client(0, |_| {}), Own::server(10 * MEGABYTE, |_| {}), vec![link], 1);
+    let mut world =
+        World::new(Own::client(0, |_| {}), Own::server(10 * MEGABYTE, |_| {}), vec![link], 1);
     let done = world.transfer(60);
     assert!(done < ms(15_000), "{done:?}");
 }
@@ -128,13 +138,17 @@ fn a_foreseen_outage_stops_the_path_before_it_fails() {
 
 #[test]
 fn acknowledgements_take_the_path_that_was_chosen() {
-    let acks = |ack_path: AckPath| {
-        let change = move |config: &mut Config| config.ack_path = ack_path;
-        let mut world = World::new(Own::client(0, change), Own::server(10 * MEGABYTE, change), links(), 1);
-        assert!(world.run(ms(1000), |world| world.client.endpoint.add_path(world.now, PathId(1)).is_ok()));
-        world.transfer(30);
-        [0, 1].map(|net| world.client.endpoint.path_stats(PathId(net)).unwrap().acks)
-    };
+    let acks =
+        |ack_path: AckPath| {
+            let change = move |config: &mut Config| config.ack_path = ack_path;
+            let mut world =
+                World::new(Own::client(0, change), Own::server(10 * MEGABYTE, change), links(), 1);
+            assert!(world.run(ms(1000), |world| {
+                world.client.endpoint.add_path(world.now, PathId(1)).is_ok()
+            }));
+            world.transfer(30);
+            [0, 1].map(|net| world.client.endpoint.path_stats(PathId(net)).unwrap().acks)
+        };
     let same = acks(AckPath::Same);
     assert!(same[0] > 100 && same[1] > 100, "{same:?}");
     let fastest = acks(AckPath::Fastest);
@@ -165,7 +179,8 @@ fn paths_come_and_go_many_times() {
         world.run(until, |_| false);
         if world.client.endpoint.abandon_path(world.now, gone).is_ok() {
             let until = world.now + Duration::from_secs(5);
-            let back = world.run(until, |world| world.client.endpoint.add_path(world.now, gone).is_ok());
+            let back =
+                world.run(until, |world| world.client.endpoint.add_path(world.now, gone).is_ok());
             assert!(back, "round {round}");
         }
     }
@@ -179,20 +194,8 @@ fn a_path_that_does_not_answer_is_given_up() {
     dead[1].loss = 1000;
     let mut world = two("minrtt", (0, MEGABYTE), dead, |_| {});
     world.run(ms(8000), |_| false);
-    assert!(world.client.events.iter().any(|(_, e)| matches!(e, Event::PathAbandoned(PathId(1), _))));
+    assert!(
+        world.client.events.iter().any(|(_, e)| matches!(e, Event::PathAbandoned(PathId(1), _)))
+    );
     assert!(world.client.bulk.ended);
-}
-
-#[test]
-fn dbg() {
-    let mut links = links();
-    links[0].down = vec![(ms(1300), ms(6300))];
-    let client = Own::client(0, |_| {});
-    let mut world = World::new(client, Own::server(120 * MEGABYTE, |_| {}), links, 0);
-    assert!(world.run(ms(1000), |world| world.client.endpoint.add_path(world.now, PathId(1)).is_ok()));
-    for t in 12..40 {
-        world.run(ms(t * 100), |_| false);
-        eprintln!("{:?} rcv {} held {}\n  {:?}\n {:?}", world.now, world.client.bulk.received, world.client.endpoint.held_bytes(), world.server.endpoint.path_stats(PathId(0)), world.server.endpoint.path_stats(PathId(1)));
-    }
-    eprintln!("{:?}", world.server.events);
 }

@@ -5,8 +5,9 @@ use super::world::{Bulk, Host, pattern};
 use bytes::BytesMut;
 use noq_proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use noq_proto::{
-    ClientConfig, Connection, ConnectionHandle, DatagramEvent, Dir, Endpoint, EndpointConfig, Event,
-    FourTuple, PathEvent, PathStatus, ServerConfig, StreamEvent, StreamId, TransportConfig, VarInt,
+    ClientConfig, Connection, ConnectionHandle, DatagramEvent, Dir, Endpoint, EndpointConfig,
+    Event, FourTuple, PathEvent, PathStatus, ServerConfig, StreamEvent, StreamId, TransportConfig,
+    VarInt,
 };
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::num::NonZeroUsize;
@@ -89,7 +90,8 @@ impl Noq {
         config.transport_config(transport(paths));
         let mut noq = Self::new(false, bytes, None);
         let to = address(true, 0);
-        noq.connection = noq.endpoint.connect(moment(Instant::ZERO), config, to, "server.test").ok();
+        noq.connection =
+            noq.endpoint.connect(moment(Instant::ZERO), config, to, "server.test").ok();
         noq
     }
 
@@ -178,7 +180,9 @@ impl Host for Noq {
                     self.endpoint.ignore(incoming);
                 }
             }
-            Some(DatagramEvent::Response(sent)) => self.answers.push((net, answer[..sent.size].to_vec())),
+            Some(DatagramEvent::Response(sent)) => {
+                self.answers.push((net, answer[..sent.size].to_vec()))
+            }
             None => {}
         }
         self.settle();

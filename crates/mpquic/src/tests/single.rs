@@ -29,7 +29,8 @@ fn ten_megabytes_both_ways() {
 #[test]
 fn loss_reordering_duplication_and_corruption_lose_nothing() {
     for seed in 0..4 {
-        let link = Link { loss: 20, reorder: 30, duplicate: 20, corrupt: 10, ..Link::new(50.0, 15) };
+        let link =
+            Link { loss: 20, reorder: 30, duplicate: 20, corrupt: 10, ..Link::new(50.0, 15) };
         let mut world = pair(2_000_000, 1_000_000, link, seed);
         world.transfer(60);
     }
@@ -76,7 +77,9 @@ fn a_wrong_certificate_ends_the_handshake_at_both_ends() {
     world.run(Instant::from_millis(3000), |_| false);
     let Some(Closed::Error(error)) = world.client.closed() else { panic!() };
     assert_eq!(error.code, Code::Crypto);
-    assert!(matches!(world.server.closed(), Some(Closed::PeerTransport(code, _)) if *code == error.value));
+    assert!(
+        matches!(world.server.closed(), Some(Closed::PeerTransport(code, _)) if *code == error.value)
+    );
 }
 
 #[test]

@@ -39,8 +39,7 @@ fn packet_numbers_of_rfc_9000_appendix_a() {
 #[test]
 fn retry_and_initial_of_rfc_9001_appendix_a() {
     let dcid = ConnectionId::new(&hex("8394c8f03e515708")).unwrap();
-    let mut retry =
-        hex("ff000000010008f067a5502a4262b5746f6b656e04a265ba2eff4d829058fb3f0f2496ba");
+    let mut retry = hex("ff000000010008f067a5502a4262b5746f6b656e04a265ba2eff4d829058fb3f0f2496ba");
     assert!(crypto::retry_is_authentic(&retry, &dcid));
     retry[20] ^= 1;
     assert!(!crypto::retry_is_authentic(&retry, &dcid));
@@ -57,7 +56,8 @@ fn retry_and_initial_of_rfc_9001_appendix_a() {
     assert_eq!((len, number), (2, 1));
     let at = header.number_at + len;
     let plain = crypto::open(&mut initial, at, keys.remote.packet.as_ref(), (0, 1)).unwrap();
-    let payload = hex("02000000000600405a020000560303eefce7f7b37ba1d1632e96677825ddf73988cfc79825df
+    let payload =
+        hex("02000000000600405a020000560303eefce7f7b37ba1d1632e96677825ddf73988cfc79825df
         566dc5430b9a045a1200130100002e00330024001d00209d3c940d89690b84d08a60993c144eca684d1081287c83
         4d5311bcf32bb9da1a002b00020304");
     assert_eq!(&initial[at..at + plain], payload);
@@ -105,7 +105,11 @@ fn ack() -> impl Strategy<Value = AckFrame> {
                 next = start + len + 2;
             }
             ranges.reverse();
-            AckFrame { delay, ranges, ecn: ecn.map(|(ect0, ect1, ce)| EcnCounts { ect0, ect1, ce }) }
+            AckFrame {
+                delay,
+                ranges,
+                ecn: ecn.map(|(ect0, ect1, ce)| EcnCounts { ect0, ect1, ce }),
+            }
         },
     )
 }
@@ -133,15 +137,19 @@ fn plain_frame() -> impl Strategy<Value = Frame<'static>> {
         (varint(), varint()).prop_map(|(id, error_code)| Frame::StopSending { id, error_code }),
         varint().prop_map(|maximum| Frame::MaxData { maximum }),
         (varint(), varint()).prop_map(|(id, maximum)| Frame::MaxStreamData { id, maximum }),
-        (any::<bool>(), 0_u64..1 << 60).prop_map(|(bidi, maximum)| Frame::MaxStreams { bidi, maximum }),
-        (any::<bool>(), 0_u64..1 << 60).prop_map(|(bidi, limit)| Frame::StreamsBlocked { bidi, limit }),
+        (any::<bool>(), 0_u64..1 << 60)
+            .prop_map(|(bidi, maximum)| Frame::MaxStreams { bidi, maximum }),
+        (any::<bool>(), 0_u64..1 << 60)
+            .prop_map(|(bidi, limit)| Frame::StreamsBlocked { bidi, limit }),
         varint().prop_map(|limit| Frame::DataBlocked { limit }),
         (varint(), varint()).prop_map(|(id, limit)| Frame::StreamDataBlocked { id, limit }),
         (path(), new_cid()).prop_map(|(path, new)| Frame::NewConnectionId { path, new }),
-        (path(), varint()).prop_map(|(path, sequence)| Frame::RetireConnectionId { path, sequence }),
+        (path(), varint())
+            .prop_map(|(path, sequence)| Frame::RetireConnectionId { path, sequence }),
         any::<[u8; 8]>().prop_map(|data| Frame::PathChallenge { data }),
         any::<[u8; 8]>().prop_map(|data| Frame::PathResponse { data }),
-        (any::<u32>(), varint()).prop_map(|(path, error_code)| Frame::PathAbandon { path, error_code }),
+        (any::<u32>(), varint())
+            .prop_map(|(path, error_code)| Frame::PathAbandon { path, error_code }),
         (any::<u32>(), varint(), any::<bool>())
             .prop_map(|(path, sequence, backup)| Frame::PathStatus { path, sequence, backup }),
         any::<u32>().prop_map(|maximum| Frame::MaxPathId { maximum }),

@@ -9,8 +9,11 @@ use std::sync::LazyLock;
 use units::{Bitrate, Duration, Instant, PathId};
 
 /// What every stream carries: the byte at an offset says where it belongs.
-static PATTERN: LazyLock<Vec<u8>> =
-    LazyLock::new(|| (0..65_521_u32 + 65_536).map(|i| ((i % 65_521).wrapping_mul(2_654_435_761) >> 13) as u8).collect());
+static PATTERN: LazyLock<Vec<u8>> = LazyLock::new(|| {
+    (0..65_521_u32 + 65_536)
+        .map(|i| ((i % 65_521).wrapping_mul(2_654_435_761) >> 13) as u8)
+        .collect()
+});
 
 pub fn pattern(offset: u64, len: usize) -> &'static [u8] {
     let start = (offset % 65_521) as usize;
@@ -90,7 +93,13 @@ impl Own {
         let algorithm: scheduler::Algorithm = scheduler.parse().unwrap();
         let seed = if matches!(config.role, Role::Client { .. }) { 1 } else { 2 };
         let endpoint = Endpoint::new(config, algorithm.build(), (Instant::ZERO, PathId(0)), seed);
-        Self { endpoint: endpoint.unwrap(), bulk: Bulk::sending(bytes), stream: None, events: Vec::new(), reads: true }
+        Self {
+            endpoint: endpoint.unwrap(),
+            bulk: Bulk::sending(bytes),
+            stream: None,
+            events: Vec::new(),
+            reads: true,
+        }
     }
 
     pub fn has(&self, event: &Event) -> bool {
@@ -339,7 +348,8 @@ impl<C: Host, S: Host> World<C, S> {
             }
             at_once = if self.now == last { at_once + 1 } else { 0 };
             last = self.now;
-            assert!(at_once < 200_000, "time stands still at {:?}", self.now);
+            let timers = (self.client.timeout(), self.server.timeout());
+            assert!(at_once < 100_000, "time stands still at {:?}: {timers:?}", self.now);
         }
     }
 

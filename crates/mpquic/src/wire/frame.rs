@@ -45,32 +45,98 @@ pub enum Frame<'a> {
     Padding(usize),
     Ping,
     /// `path` is `None` in an ACK, the path in a PATH_ACK.
-    Ack { path: Option<u32>, ack: AckFrame },
-    ResetStream { id: u64, error_code: u64, final_size: u64 },
-    StopSending { id: u64, error_code: u64 },
-    Crypto { offset: u64, data: &'a [u8] },
-    NewToken { token: &'a [u8] },
-    Stream { id: u64, offset: u64, data: &'a [u8], fin: bool },
-    MaxData { maximum: u64 },
-    MaxStreamData { id: u64, maximum: u64 },
-    MaxStreams { bidi: bool, maximum: u64 },
-    DataBlocked { limit: u64 },
-    StreamDataBlocked { id: u64, limit: u64 },
-    StreamsBlocked { bidi: bool, limit: u64 },
+    Ack {
+        path: Option<u32>,
+        ack: AckFrame,
+    },
+    ResetStream {
+        id: u64,
+        error_code: u64,
+        final_size: u64,
+    },
+    StopSending {
+        id: u64,
+        error_code: u64,
+    },
+    Crypto {
+        offset: u64,
+        data: &'a [u8],
+    },
+    NewToken {
+        token: &'a [u8],
+    },
+    Stream {
+        id: u64,
+        offset: u64,
+        data: &'a [u8],
+        fin: bool,
+    },
+    MaxData {
+        maximum: u64,
+    },
+    MaxStreamData {
+        id: u64,
+        maximum: u64,
+    },
+    MaxStreams {
+        bidi: bool,
+        maximum: u64,
+    },
+    DataBlocked {
+        limit: u64,
+    },
+    StreamDataBlocked {
+        id: u64,
+        limit: u64,
+    },
+    StreamsBlocked {
+        bidi: bool,
+        limit: u64,
+    },
     /// `path` is `None` in NEW_CONNECTION_ID, the path in PATH_NEW_CONNECTION_ID.
-    NewConnectionId { path: Option<u32>, new: NewCid },
-    RetireConnectionId { path: Option<u32>, sequence: u64 },
-    PathChallenge { data: [u8; 8] },
-    PathResponse { data: [u8; 8] },
+    NewConnectionId {
+        path: Option<u32>,
+        new: NewCid,
+    },
+    RetireConnectionId {
+        path: Option<u32>,
+        sequence: u64,
+    },
+    PathChallenge {
+        data: [u8; 8],
+    },
+    PathResponse {
+        data: [u8; 8],
+    },
     /// `frame_type` is `None` in the application's variant.
-    ConnectionClose { error_code: u64, frame_type: Option<u64>, reason: &'a [u8] },
+    ConnectionClose {
+        error_code: u64,
+        frame_type: Option<u64>,
+        reason: &'a [u8],
+    },
     HandshakeDone,
-    Datagram { data: &'a [u8] },
-    PathAbandon { path: u32, error_code: u64 },
-    PathStatus { path: u32, sequence: u64, backup: bool },
-    MaxPathId { maximum: u32 },
-    PathsBlocked { maximum: u32 },
-    PathCidsBlocked { path: u32, next_sequence: u64 },
+    Datagram {
+        data: &'a [u8],
+    },
+    PathAbandon {
+        path: u32,
+        error_code: u64,
+    },
+    PathStatus {
+        path: u32,
+        sequence: u64,
+        backup: bool,
+    },
+    MaxPathId {
+        maximum: u32,
+    },
+    PathsBlocked {
+        maximum: u32,
+    },
+    PathCidsBlocked {
+        path: u32,
+        next_sequence: u64,
+    },
 }
 
 impl Frame<'_> {

@@ -11,7 +11,9 @@ impl Frame<'_> {
             Self::ResetStream { id, error_code, final_size } => {
                 put(out, &[code::RESET_STREAM, *id, *error_code, *final_size]);
             }
-            Self::StopSending { id, error_code } => put(out, &[code::STOP_SENDING, *id, *error_code]),
+            Self::StopSending { id, error_code } => {
+                put(out, &[code::STOP_SENDING, *id, *error_code])
+            }
             Self::Crypto { offset, data } => {
                 put(out, &[code::CRYPTO, *offset, data.len() as u64]);
                 out.extend(*data);
@@ -54,11 +56,17 @@ impl Frame<'_> {
         match *self {
             Self::MaxData { maximum } => put(out, &[code::MAX_DATA, maximum]),
             Self::MaxStreamData { id, maximum } => put(out, &[code::MAX_STREAM_DATA, id, maximum]),
-            Self::MaxStreams { bidi: true, maximum } => put(out, &[code::MAX_STREAMS_BIDI, maximum]),
+            Self::MaxStreams { bidi: true, maximum } => {
+                put(out, &[code::MAX_STREAMS_BIDI, maximum])
+            }
             Self::MaxStreams { maximum, .. } => put(out, &[code::MAX_STREAMS_UNI, maximum]),
             Self::DataBlocked { limit } => put(out, &[code::DATA_BLOCKED, limit]),
-            Self::StreamDataBlocked { id, limit } => put(out, &[code::STREAM_DATA_BLOCKED, id, limit]),
-            Self::StreamsBlocked { bidi: true, limit } => put(out, &[code::STREAMS_BLOCKED_BIDI, limit]),
+            Self::StreamDataBlocked { id, limit } => {
+                put(out, &[code::STREAM_DATA_BLOCKED, id, limit])
+            }
+            Self::StreamsBlocked { bidi: true, limit } => {
+                put(out, &[code::STREAMS_BLOCKED_BIDI, limit])
+            }
             Self::StreamsBlocked { limit, .. } => put(out, &[code::STREAMS_BLOCKED_UNI, limit]),
             Self::RetireConnectionId { path: None, sequence } => {
                 put(out, &[code::RETIRE_CONNECTION_ID, sequence]);
@@ -70,7 +78,8 @@ impl Frame<'_> {
                 put(out, &[code::PATH_ABANDON, path.into(), error_code]);
             }
             Self::PathStatus { path, sequence, backup } => {
-                let kind = if backup { code::PATH_STATUS_BACKUP } else { code::PATH_STATUS_AVAILABLE };
+                let kind =
+                    if backup { code::PATH_STATUS_BACKUP } else { code::PATH_STATUS_AVAILABLE };
                 put(out, &[kind, path.into(), sequence]);
             }
             Self::MaxPathId { maximum } => put(out, &[code::MAX_PATH_ID, maximum.into()]),

@@ -150,12 +150,8 @@ impl Params {
 
     /// Takes one parameter; false for one that is not known.
     fn take(&mut self, id: u64, value: &[u8], from_server: bool) -> Result<bool, WireError> {
-        let servers_own = [
-            id::ORIGINAL_DESTINATION,
-            id::RESET_TOKEN,
-            id::PREFERRED_ADDRESS,
-            id::RETRY_SOURCE,
-        ];
+        let servers_own =
+            [id::ORIGINAL_DESTINATION, id::RESET_TOKEN, id::PREFERRED_ADDRESS, id::RETRY_SOURCE];
         if servers_own.contains(&id) && !from_server {
             return Err(WireError::Value("a parameter that only servers send")); // RFC 9000 §18.2
         }
@@ -168,7 +164,9 @@ impl Params {
             id::ORIGINAL_DESTINATION => {
                 self.original_destination_connection_id = Some(ConnectionId::new(value)?);
             }
-            id::INITIAL_SOURCE => self.initial_source_connection_id = Some(ConnectionId::new(value)?),
+            id::INITIAL_SOURCE => {
+                self.initial_source_connection_id = Some(ConnectionId::new(value)?)
+            }
             id::RETRY_SOURCE => self.retry_source_connection_id = Some(ConnectionId::new(value)?),
             id::RESET_TOKEN => {
                 let token = value.try_into().map_err(|_| WireError::Value("reset token"))?;
