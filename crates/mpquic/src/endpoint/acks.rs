@@ -107,11 +107,9 @@ impl Endpoint {
     fn on_packet_acked(&mut self, packet: SentPacket) {
         for frame in packet.frames {
             match frame {
-                SentFrame::Stream(chunk) => {
-                    if self.streams.on_acked(&chunk) {
-                        self.events.push(Event::Sent(chunk.id));
-                        self.streams.collect(chunk.id);
-                    }
+                SentFrame::Stream(chunk) if self.streams.on_acked(&chunk) => {
+                    self.events.push(Event::Sent(chunk.id));
+                    self.streams.collect(chunk.id);
                 }
                 SentFrame::Crypto(range) => {
                     self.handshake.space_mut(Level::OneRtt).out.on_acked(range, false);

@@ -69,8 +69,11 @@ impl Endpoint {
         able.fold(PathSet::EMPTY, |set, view| set.with(view.id))
     }
 
-    fn fastest_able(&self) -> Option<PathId> {
+    /// The fastest path that can take a packet and that the scheduler does not avoid (a foreseen
+    /// outage).
+    fn fastest_able(&self, now: Instant) -> Option<PathId> {
         let able = self.views.iter().filter(|view| view.usable && view.has_room);
+        let able = able.filter(|view| !self.scheduler.avoids(now, view));
         able.min_by_key(|view| (view.backup, view.srtt)).map(|view| view.id)
     }
 
@@ -113,7 +116,7 @@ impl Endpoint {
             if !idle || self.wake_at != Instant::FAR_FUTURE {
                 return None;
             }
-            targets = targets.with(self.fastest_able()?); // a wait cannot deadlock
+            targets = targets.with(self.fastest_able(now)?); // a wait cannot deadlock
         }
         self.send_on(now, targets)
     }
@@ -262,7 +265,7 @@ impl Endpoint {
         if !self.config.reinjection.at_tail || self.views.len() < 2 || self.has_data() {
             return None;
         }
-        let id = self.id_of(self.fastest_able()?)?;
+        let id = self.id_of(self.fastest_able(now)?)?;
         let soon = now + self.paths.get(&id)?.rtt.smoothed();
         let slower = self.paths.values_mut().filter(|path| path.id != id && path.is_open());
         for path in slower {
@@ -289,7 +292,7 @@ impl Endpoint {
         if !self.has_control() {
             return None;
         }
-        let id = self.id_of(self.fastest_able()?)?;
+        let id = self.id_of(self.fastest_able(now)?)?;
         let mut draft = self.begin_one_rtt(Vec::new(), id)?;
         self.put_acks(now, &mut draft, id);
         self.put_control(&mut draft);

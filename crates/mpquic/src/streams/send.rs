@@ -93,7 +93,7 @@ impl SendHalf {
         let start = self.sent_to;
         let end = start + self.unsent().min(max).min(window);
         let fin = self.finished && end == self.end();
-        if end == start && !(fin && !self.fin_sent) {
+        if end == start && (!fin || self.fin_sent) {
             return None;
         }
         self.sent_to = end;
