@@ -138,17 +138,16 @@ fn a_foreseen_outage_stops_the_path_before_it_fails() {
 
 #[test]
 fn acknowledgements_take_the_path_that_was_chosen() {
-    let acks =
-        |ack_path: AckPath| {
-            let change = move |config: &mut Config| config.ack_path = ack_path;
-            let mut world =
-                World::new(Own::client(0, change), Own::server(10 * MEGABYTE, change), links(), 1);
-            assert!(world.run(ms(1000), |world| {
-                world.client.endpoint.add_path(world.now, PathId(1)).is_ok()
-            }));
-            world.transfer(30);
-            [0, 1].map(|net| world.client.endpoint.path_stats(PathId(net)).unwrap().acks)
-        };
+    let acks = |ack_path: AckPath| {
+        let change = move |config: &mut Config| config.ack_path = ack_path;
+        let mut world =
+            World::new(Own::client(0, change), Own::server(10 * MEGABYTE, change), links(), 1);
+        assert!(world.run(ms(1000), |world| {
+            world.client.endpoint.add_path(world.now, PathId(1)).is_ok()
+        }));
+        world.transfer(30);
+        [0, 1].map(|net| world.client.endpoint.path_stats(PathId(net)).unwrap().acks)
+    };
     let same = acks(AckPath::Same);
     assert!(same[0] > 100 && same[1] > 100, "{same:?}");
     let fastest = acks(AckPath::Fastest);

@@ -229,7 +229,8 @@ pub struct World<C, S> {
     pub links: [Vec<Link>; 2],
     pub now: Instant,
     flying: BinaryHeap<Flying>,
-    count: u64,
+    /// Datagrams carried.
+    pub count: u64,
     rng: ChaCha8Rng,
     /// Datagrams that came by, for replay.
     pub replay: u32,
