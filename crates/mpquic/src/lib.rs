@@ -24,6 +24,9 @@
 //! priorities. `Decision::Ahead` is obeyed as `Send`, and nothing queues behind a full window
 //! (`queue_limit_windows`). A listener for many connections is the caller's.
 //!
+//! A peer that acknowledges all paths on one (noq-proto) makes every path look silent when that one is
+//! dark: nothing here helps against that.
+//!
 //! It has had **no external security review**.
 
 mod cids;

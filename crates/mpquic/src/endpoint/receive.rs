@@ -229,7 +229,7 @@ impl Endpoint {
         packet: &mut [u8],
         first: bool,
     ) -> Result<(), TransportError> {
-        let original = packet.len().checked_sub(16).map(|at| packet[at..].to_vec());
+        let original: Option<[u8; 16]> = packet.last_chunk().copied(); // decryption overwrites it
         let id = self.local_cids.path_of(&header.dcid).filter(|id| *id != u32::MAX);
         // Before the handshake is complete nothing may be processed (RFC 9001 §5.7).
         let opened = id.filter(|_| self.connected).and_then(|id| {
@@ -238,7 +238,7 @@ impl Endpoint {
         });
         let Some((id, number, payload)) = opened else {
             let mut tail = vec![0; 5];
-            tail.extend(original.unwrap_or_default());
+            tail.extend(original.into_iter().flatten());
             if first && self.peer_cids.is_reset(&tail) && packet.len() >= 21 {
                 self.events.push(Event::Closed(Closed::StatelessReset));
                 self.life = Life::Draining { until: arrival.now + self.longest_pto() * 3 };

@@ -256,9 +256,9 @@ impl Streams {
         self.chunk_again(room).or_else(|| self.chunk_new(room))
     }
 
-    fn in_turn(&self) -> Vec<u64> {
-        let later = self.ready.range(self.turn..).take(64);
-        later.chain(self.ready.range(..self.turn).take(64)).copied().collect()
+    /// The stream whose turn it is from `turn` on.
+    fn next_ready(&self, turn: u64) -> Option<u64> {
+        self.ready.range(turn..).next().or_else(|| self.ready.first()).copied()
     }
 
     fn chunk_again(&mut self, room: usize) -> Option<Chunk> {
@@ -271,7 +271,10 @@ impl Streams {
 
     fn chunk_new(&mut self, room: usize) -> Option<Chunk> {
         let window = self.window_left();
-        for id in self.in_turn() {
+        let mut turn = self.turn;
+        for _ in 0..self.ready.len() {
+            let id = self.next_ready(turn)?;
+            turn = id + 1;
             let Some(half) = self.send.get_mut(&id) else { continue };
             if !half.has_new() {
                 if !half.has_again() {

@@ -157,5 +157,6 @@ fn a_path_blacked_out_for_five_seconds_hardly_stalls_noq_as_receiver() {
     world.transfer(60);
     assert!(world.client.has(&Event::PathFailed(PathId(1))));
     let stall = world.server.bulk.longest_stall;
+    eprintln!("noq receives: stall {stall:?}");
     assert!(stall < Duration::from_millis(1000), "{stall:?}");
 }

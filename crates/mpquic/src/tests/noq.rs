@@ -40,8 +40,6 @@ pub struct Noq {
     pub abandoned: usize,
     /// Answer the first packet by a Retry.
     pub retries: bool,
-    /// Do as the peer says when it calls a path backup.
-    pub mirrors_status: bool,
 }
 
 fn transport(paths: u32) -> Arc<TransportConfig> {
@@ -73,7 +71,6 @@ impl Noq {
             established: Vec::new(),
             abandoned: 0,
             retries: false,
-            mirrors_status: false,
         }
     }
 
@@ -144,9 +141,6 @@ impl Noq {
                 self.established.push(id.to_string());
             }
             Event::Path(PathEvent::Abandoned { .. }) => self.abandoned += 1,
-            Event::Path(PathEvent::RemoteStatus { id, status, .. }) if self.mirrors_status => {
-                let _ = self.connection().set_path_status(id, status);
-            }
             Event::Stream(StreamEvent::Opened { dir }) => {
                 while let Some(id) = self.connection().streams().accept(dir) {
                     self.reading.push(id);
