@@ -144,7 +144,7 @@ impl Endpoint {
         packet: &mut [u8],
         level: Level,
     ) -> Result<(), TransportError> {
-        if !self.may_be_ours(arrival, header, level)? {
+        if !self.may_be_ours(arrival, header, (level, packet))? {
             self.totals.dropped_packets += 1;
             return Ok(());
         }
@@ -190,7 +190,7 @@ impl Endpoint {
         &mut self,
         arrival: &Arrival,
         header: &Header,
-        level: Level,
+        (level, packet): (Level, &[u8]),
     ) -> Result<bool, TransportError> {
         let small = arrival.datagram_len < MIN_INITIAL_BYTES;
         if level == Level::Initial && !self.is_client && small {
@@ -199,6 +199,9 @@ impl Endpoint {
         if !self.is_client && self.handshake.tls.is_none() {
             if level != Level::Initial || header.dcid.as_slice().len() < 8 {
                 return Ok(false); // RFC 9000 §7.2
+            }
+            if !opens_as_first(header, packet) {
+                return Ok(false); // no state for what is damaged or made up
             }
             self.start_server(arrival.now, arrival.net, (header.dcid, header.scid))?;
         }
@@ -312,4 +315,16 @@ impl Endpoint {
             Ecn::Ce => counts.ce += 1,
         }
     }
+}
+
+/// Whether a first packet is what its connection ID says (RFC 9001 §5.2).
+fn opens_as_first(header: &Header, packet: &[u8]) -> bool {
+    let keys = crypto::initial_keys(&header.dcid, rustls::Side::Server).remote;
+    let mut packet = packet.to_vec();
+    let number = crypto::unprotect(&mut packet, header.number_at, keys.header.as_ref());
+    number.is_some_and(|(len, low)| {
+        let number = crate::wire::decode_number(None, low, len);
+        crypto::open(&mut packet, header.number_at + len, keys.packet.as_ref(), (0, number))
+            .is_some()
+    })
 }
