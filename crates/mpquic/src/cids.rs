@@ -1,0 +1,110 @@
+//! Connection IDs, ours and the peer's, by path.
+
+use crate::error::{Code, TransportError};
+use crate::wire::{ConnectionId, NewCid, ResetToken};
+use std::collections::BTreeMap;
+
+/// Length of our connection IDs.
+pub(crate) const LOCAL_LEN: usize = 8;
+/// Connection IDs per path that we keep of the peer's, and give it.
+pub(crate) const PER_PATH: u64 = 2;
+
+/// Those that the peer sends to.
+#[derive(Debug, Default)]
+pub(crate) struct LocalCids {
+    known: BTreeMap<ConnectionId, (u32, u64)>,
+    /// Next sequence number of each path.
+    next: BTreeMap<u32, u64>,
+}
+
+impl LocalCids {
+    pub fn add(&mut self, path: u32, cid: ConnectionId) -> u64 {
+        let next = self.next.entry(path).or_default();
+        let sequence = *next;
+        *next += 1;
+        self.known.insert(cid, (path, sequence));
+        sequence
+    }
+
+    pub fn path_of(&self, cid: &ConnectionId) -> Option<u32> {
+        self.known.get(cid).map(|(path, _)| *path)
+    }
+
+    pub fn active(&self, path: u32) -> u64 {
+        self.known.values().filter(|(of, _)| *of == path).count() as u64
+    }
+
+    /// The peer retires one. `Err`: it was never given.
+    pub fn retire(&mut self, path: u32, sequence: u64) -> Result<(), TransportError> {
+        if self.next.get(&path).is_none_or(|next| sequence >= *next) {
+            // RFC 9000 §19.16
+            return Err(TransportError::new(Code::ProtocolViolation, "retired an unknown ID"));
+        }
+        self.known.retain(|_, place| *place != (path, sequence));
+        Ok(())
+    }
+
+    pub fn drop_path(&mut self, path: u32) {
+        self.known.retain(|_, (of, _)| *of != path);
+    }
+}
+
+#[derive(Debug, Default)]
+struct PathCids {
+    active: BTreeMap<u64, (ConnectionId, Option<ResetToken>)>,
+    retired_below: u64,
+}
+
+/// Those that we send to.
+#[derive(Debug, Default)]
+pub(crate) struct PeerCids {
+    paths: BTreeMap<u32, PathCids>,
+}
+
+impl PeerCids {
+    /// The first one, from the handshake; replaces an earlier guess.
+    pub fn set_first(&mut self, cid: ConnectionId, token: Option<ResetToken>) {
+        self.paths.entry(0).or_default().active.insert(0, (cid, token));
+    }
+
+    pub fn current(&self, path: u32) -> Option<ConnectionId> {
+        let (cid, _) = self.paths.get(&path)?.active.values().next()?;
+        Some(*cid)
+    }
+
+    /// A further one: the sequence numbers to retire (RFC 9000 §5.1.2).
+    pub fn add(&mut self, path: u32, new: &NewCid) -> Result<Vec<u64>, TransportError> {
+        let of = self.paths.entry(path).or_default();
+        if let Some((cid, _)) = of.active.get(&new.sequence) {
+            let same = *cid == new.cid; // RFC 9000 §19.15
+            let error = TransportError::new(Code::ProtocolViolation, "an ID with two meanings");
+            return if same { Ok(Vec::new()) } else { Err(error) };
+        }
+        of.retired_below = of.retired_below.max(new.retire_prior_to);
+        let mut retired: Vec<u64> = of.active.range(..of.retired_below).map(|(n, _)| *n).collect();
+        of.active = of.active.split_off(&of.retired_below);
+        if new.sequence < of.retired_below {
+            retired.push(new.sequence);
+        } else {
+            of.active.insert(new.sequence, (new.cid, Some(new.token)));
+        }
+        if of.active.len() as u64 > PER_PATH || retired.len() as u64 > 2 * PER_PATH {
+            return Err(TransportError::new(Code::ConnectionIdLimit, "too many connection IDs"));
+        }
+        Ok(retired)
+    }
+
+    /// Whether `datagram` ends with the token of one of them (RFC 9000 §10.3.1).
+    pub fn is_reset(&self, datagram: &[u8]) -> bool {
+        let Some(tail) = datagram.last_chunk::<16>().filter(|_| datagram.len() >= 21) else {
+            return false;
+        };
+        let tail = ResetToken(*tail);
+        let cids = self.paths.values().flat_map(|of| of.active.values());
+        cids.filter_map(|(_, token)| *token).any(|token| token == tail)
+    }
+
+    pub fn drop_path(&mut self, path: u32) {
+        self.paths.remove(&path);
+    }
+}

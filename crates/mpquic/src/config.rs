@@ -1,0 +1,105 @@
+use congestion::{Algorithm, Choice};
+use std::sync::Arc;
+use units::Duration;
+
+/// Which path carries the acknowledgements of a path.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AckPath {
+    /// The same one, unless it failed or rests.
+    #[default]
+    Same,
+    /// The one with the smallest RTT.
+    Fastest,
+    /// Every usable one.
+    Duplicated,
+}
+
+/// What is sent again, and when, beyond data that is known to be lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reinjection {
+    /// The flight of a path that stopped answering (its probe timer fired), or that an announced
+    /// outage hits, goes again on the others.
+    pub on_failure: bool,
+    /// With nothing new to send, what a slower path still has in flight goes again on a faster one
+    /// that would deliver it sooner.
+    pub at_tail: bool,
+}
+
+impl Default for Reinjection {
+    fn default() -> Self {
+        Self { on_failure: true, at_tail: true }
+    }
+}
+
+/// Which end, and its TLS configuration.
+#[derive(Clone, Debug)]
+pub enum Role {
+    /// Opens the connection to a server of this name.
+    Client {
+        /// How to verify the server, and ALPN.
+        tls: Arc<rustls::ClientConfig>,
+        /// Whom to expect.
+        server_name: rustls::pki_types::ServerName<'static>,
+    },
+    /// Waits for a client.
+    Server {
+        /// Certificate and ALPN.
+        tls: Arc<rustls::ServerConfig>,
+    },
+}
+
+/// Everything that an endpoint is built from.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Client or server.
+    pub role: Role,
+    /// Congestion control of each path; coupled ones share the connection's group.
+    pub congestion: Choice,
+    /// UDP payload of a full packet: 1200 fits every path (RFC 9000 §14); no discovery is done.
+    pub datagram_bytes: usize,
+    /// Paths at a time; 1 does not offer multipath.
+    pub max_paths: u32,
+    /// Window that a stream has at first; it doubles, as the application reads, up to
+    /// `max_receive_window_bytes`.
+    pub stream_window_bytes: u64,
+    /// The same for the connection.
+    pub receive_window_bytes: u64,
+    /// Neither window grows beyond this.
+    pub max_receive_window_bytes: u64,
+    /// Bytes that may wait for acknowledgement or sending, all streams together.
+    pub send_buffer_bytes: u64,
+    /// Streams of each kind that the peer may have open.
+    pub max_streams: u64,
+    /// Longest DATAGRAM that is taken; 0: none. As many as fit in 1 MiB wait to be read.
+    pub max_datagram_bytes: u64,
+    /// Silence after which the connection ends; zero: never.
+    pub idle_timeout: Duration,
+    /// Whose path acknowledgements take.
+    pub ack_path: AckPath,
+    /// What is sent again.
+    pub reinjection: Reinjection,
+    /// Key of the stateless reset tokens.
+    pub reset_key: [u8; 32],
+}
+
+impl Config {
+    /// Defaults for bulk transfers over several paths.
+    pub fn new(role: Role) -> Self {
+        Self {
+            role,
+            congestion: Algorithm::Cubic.into(),
+            datagram_bytes: 1200,
+            max_paths: 4,
+            stream_window_bytes: 16 << 20,
+            receive_window_bytes: 32 << 20,
+            max_receive_window_bytes: 450_000_000,
+            send_buffer_bytes: 64 << 20,
+            max_streams: 256,
+            max_datagram_bytes: 65_535,
+            idle_timeout: Duration::from_secs(30),
+            ack_path: AckPath::Same,
+            reinjection: Reinjection::default(),
+            reset_key: [0; 32],
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! What a path sends whatever its window says: acknowledgements, challenges, probes.
+
+use super::Endpoint;
+use super::packets::Draft;
+use crate::config::AckPath;
+use crate::path::Path;
+use crate::space::SentFrame;
+use crate::wire::{Frame, MIN_INITIAL_BYTES};
+use units::{Duration, Instant, PathId};
+
+/// A challenge goes again so often (RFC 9000 §8.2.1 leaves the interval open), and so many times:
+/// together three initial probe timeouts (RFC 9000 §8.2.4).
+const CHALLENGE_PERIOD: Duration = Duration::from_millis(333);
+const CHALLENGE_TRIES: u32 = 9;
+/// Exponent of our ACK delays (RFC 9000 §18.2: the default).
+const ACK_DELAY_EXPONENT: u64 = 3;
+
+impl Endpoint {
+    /// The next packet that no scheduler decides on.
+    pub(super) fn control_datagram(&mut self, now: Instant) -> Option<(PathId, Vec<u8>)> {
+        self.update_rest(now);
+        self.assign_acks(now);
+        let ids: Vec<u32> = self.paths.keys().copied().collect();
+        for id in ids {
+            let Some(path) = self.paths.get(&id) else { continue };
+            let challenges =
+                path.challenge.is_some() && path.challenge_at.is_none_or(|at| at <= now);
+            let wants = !path.acks_to_carry.is_empty()
+                || path.response.is_some()
+                || challenges
+                || path.probes > 0;
+            let small = path.amplification_left() < 100;
+            if !wants || small || path.rest_until.is_some() || path.drains_until.is_some() {
+                continue;
+            }
+            if let Some(out) = self.path_datagram(now, id, challenges) {
+                return Some(out);
+            }
+        }
+        None
+    }
+
+    fn path_datagram(
+        &mut self,
+        now: Instant,
+        id: u32,
+        challenges: bool,
+    ) -> Option<(PathId, Vec<u8>)> {
+        let mut draft = self.begin_one_rtt(Vec::new(), id)?;
+        self.put_acks(now, &mut draft, id);
+        let path = self.paths.get_mut(&id)?;
+        let mut pads = false;
+        if let Some(data) = path.response.take() {
+            draft.put(&Frame::PathResponse { data });
+            pads = true;
+        }
+        if let Some(data) = path.challenge.filter(|_| challenges) {
+            draft.put(&Frame::PathChallenge { data });
+            path.challenge_at = Some(now + CHALLENGE_PERIOD);
+            path.challenge_tries += 1;
+            pads = true;
+        }
+        if path.probes > 0 {
+            path.probes -= 1;
+            self.fill_probe(&mut draft, id);
+        }
+        if pads {
+            draft.pad_to(MIN_INITIAL_BYTES); // RFC 9000 §8.2.1, §8.2.2
+        }
+        if draft.is_empty() {
+            return None;
+        }
+        self.finish_one_rtt(now, draft, id)
+    }
+
+    /// The probe of an only path carries data where there is some (RFC 9002 §6.2.4). With others
+    /// it is a PING: nothing that somebody waits for goes where it may be lost.
+    fn fill_probe(&mut self, draft: &mut Draft, id: u32) {
+        if !self.others_work(id) {
+            self.put_control(draft);
+            self.put_chunks(draft, id);
+        }
+        if !draft.eliciting {
+            draft.put(&Frame::Ping);
+        }
+    }
+
+    /// A challenge that is due and cannot leave (anti-amplification, no connection ID) counts as
+    /// tried.
+    pub(super) fn postpone_challenge(&mut self, now: Instant, id: u32) {
+        let no_cid = self.peer_cids.current(id).is_none();
+        let Some(path) = self.paths.get_mut(&id) else { return };
+        let due = path.challenge.is_some() && path.challenge_at.is_some_and(|at| at <= now);
+        if due && (no_cid || path.amplification_left() < 100) {
+            path.challenge_at = Some(now + CHALLENGE_PERIOD);
+            path.challenge_tries += 1;
+        }
+    }
+
+    pub(super) fn challenge_gave_up(path: &Path, now: Instant) -> bool {
+        let late = path.challenge_at.is_some_and(|at| at <= now);
+        !path.validated && late && path.challenge_tries >= CHALLENGE_TRIES
+    }
+
+    pub(super) fn challenge_path(&mut self, id: u32) {
+        use rand::Rng;
+        let mut data = [0; 8];
+        self.rng.fill_bytes(&mut data);
+        if let Some(path) = self.paths.get_mut(&id) {
+            path.challenge = Some(data);
+            path.challenge_at = None;
+        }
+    }
+
+    // ---- acknowledgements --------------------------------------------------------------------
+
+    /// Acknowledgements that are due are given to the paths that carry them.
+    fn assign_acks(&mut self, now: Instant) {
+        let due = |path: &&Path| path.space.received.ack_at.is_some_and(|at| at <= now);
+        let due: Vec<u32> = self.paths.values().filter(due).map(|path| path.id).collect();
+        for id in due {
+            let carriers = self.ack_carriers(id);
+            if carriers.is_empty() {
+                continue; // every path rests: it leaves when one is back
+            }
+            if let Some(path) = self.paths.get_mut(&id) {
+                path.space.received.on_ack_sent();
+            }
+            for carrier in carriers {
+                if let Some(path) = self.paths.get_mut(&carrier) {
+                    path.acks_to_carry.insert(id);
+                }
+            }
+        }
+    }
+
+    /// Which paths carry the acknowledgements of path `id`.
+    fn ack_carriers(&self, id: u32) -> Vec<u32> {
+        let usable = || self.paths.values().filter(|path| path.is_usable());
+        let fastest = usable().min_by_key(|path| path.rtt.smoothed()).map(|path| path.id);
+        let own = self.paths.get(&id).filter(|path| path.is_usable()).map(|path| path.id);
+        let chosen: Vec<u32> = match self.config.ack_path {
+            AckPath::Same => own.or(fastest).into_iter().collect(),
+            AckPath::Fastest => fastest.into_iter().collect(),
+            AckPath::Duplicated => usable().map(|path| path.id).collect(),
+        };
+        if !chosen.is_empty() {
+            return chosen;
+        }
+        let awake = |path: &&Path| path.rest_until.is_none() && path.drains_until.is_none();
+        let own = self.paths.get(&id).filter(awake);
+        own.or_else(|| self.paths.values().find(awake)).map(|path| path.id).into_iter().collect()
+    }
+
+    /// Writes the acknowledgements that leave on path `id`: those that must, and those that may.
+    pub(super) fn put_acks(&mut self, now: Instant, draft: &mut Draft, id: u32) {
+        let Some(path) = self.paths.get_mut(&id) else { return };
+        let mut of = std::mem::take(&mut path.acks_to_carry);
+        if self.config.ack_path != AckPath::Duplicated {
+            let pending = |path: &&Path| path.space.received.ack_at.is_some();
+            let pending: Vec<u32> =
+                self.paths.values().filter(pending).map(|path| path.id).collect();
+            of.extend(pending.into_iter().filter(|other| self.ack_carriers(*other).contains(&id)));
+        }
+        for other in of {
+            let Some(path) = self.paths.get_mut(&other) else { continue };
+            let Some(ack) = path.space.received.ack(now, ACK_DELAY_EXPONENT) else { continue };
+            let largest = ack.ranges.first().map_or(0, |range| *range.end());
+            let frame = Frame::Ack { path: self.multipath.then_some(other), ack };
+            if draft.put(&frame) {
+                path.space.received.on_ack_sent();
+                draft.frames.push(SentFrame::Ack { path: other, largest });
+                if let Some(path) = self.paths.get_mut(&id) {
+                    path.stats.acks += 1;
+                }
+            } else if let Some(path) = self.paths.get_mut(&id) {
+                path.acks_to_carry.insert(other);
+            }
+        }
+    }
+
+    // ---- control frames ----------------------------------------------------------------------
+
+    pub(super) fn has_control(&self) -> bool {
+        !self.control.is_empty()
+            || self.streams.window.changed
+            || !self.streams.raised.is_empty()
+            || self.streams.counts.iter().any(|count| count.changed)
+            || self.streams.blocked().is_some_and(|limit| self.blocked_at != Some(limit))
+    }
+
+    /// Writes the control frames that fit.
+    pub(super) fn put_control(&mut self, draft: &mut Draft) {
+        while let Some(frame) = self.control.pop_front() {
+            if !draft.put(&frame) {
+                self.control.push_front(frame);
+                return;
+            }
+            draft.frames.push(SentFrame::Control(frame));
+        }
+        self.put_windows(draft);
+    }
+
+    fn put_windows(&mut self, draft: &mut Draft) {
+        let window = &mut self.streams.window;
+        if window.changed && draft.put(&Frame::MaxData { maximum: window.max_data }) {
+            window.changed = false;
+            draft.frames.push(SentFrame::MaxData);
+        }
+        while let Some(id) = self.streams.raised.first().copied() {
+            if let Some(half) = self.streams.recv.get(&id) {
+                if !draft.put(&Frame::MaxStreamData { id, maximum: half.window.max_data }) {
+                    return;
+                }
+                draft.frames.push(SentFrame::MaxStreamData(id));
+            }
+            self.streams.raised.remove(&id);
+        }
+        for (index, count) in self.streams.counts.iter_mut().enumerate() {
+            let bidi = index == 0;
+            if count.changed && draft.put(&Frame::MaxStreams { bidi, maximum: count.granted }) {
+                count.changed = false;
+                draft.frames.push(SentFrame::MaxStreams(bidi));
+            }
+        }
+        if let Some(limit) = self.streams.blocked().filter(|limit| self.blocked_at != Some(*limit))
+            && draft.put(&Frame::DataBlocked { limit })
+        {
+            self.blocked_at = Some(limit);
+        }
+    }
+}

@@ -1,0 +1,322 @@
+//! Which path carries the next packet of data.
+
+use super::Endpoint;
+use super::handshake::Level;
+use super::packets::Draft;
+use crate::path::{Health, Path};
+use crate::space::SentFrame;
+use crate::streams::Chunk;
+use crate::wire::Frame;
+use scheduler::{ConnectionView, Decision, PathSet};
+use units::{Instant, PathId};
+
+/// Header, tag and head of a STREAM frame: what a full packet cannot carry.
+const OVERHEAD_BYTES: u64 = 50;
+
+/// Data that goes on a further path as well.
+#[derive(Clone, Debug)]
+pub(super) struct Copy {
+    path: u32,
+    chunks: Vec<Chunk>,
+}
+
+impl Endpoint {
+    pub(super) fn data_datagram(&mut self, now: Instant) -> Option<(PathId, Vec<u8>)> {
+        self.wake_at = Instant::FAR_FUTURE;
+        while let Some(copy) = self.copies.pop_front() {
+            if let Some(out) = self.copy_datagram(now, &copy) {
+                return Some(out);
+            }
+        }
+        self.refresh_views(now);
+        let out = self.scheduled_datagram(now).or_else(|| self.control_only_datagram(now));
+        let out = out.or_else(|| self.tail_datagram(now));
+        if out.is_none() {
+            self.note_limits(now);
+        }
+        out
+    }
+
+    fn has_data(&self) -> bool {
+        self.streams.has_again()
+            || self.streams.unsent() > 0
+            || !self.datagrams_out.is_empty()
+            || self.handshake.space(Level::OneRtt).out.has_again()
+            || self.handshake.space(Level::OneRtt).out.has_new()
+    }
+
+    fn refresh_views(&mut self, now: Instant) {
+        let packet_bytes = self.config.datagram_bytes as u64;
+        let repeats = self.scheduler.repeats();
+        let any_good = self.paths.values().any(Path::is_usable);
+        self.views.clear();
+        for path in self.paths.values().filter(|path| path.is_open()) {
+            let mut view = path.view(now, packet_bytes);
+            // With nothing better a suspected path still carries what its window admits.
+            view.usable |=
+                !any_good && path.health == Health::Suspected && path.rest_until.is_none();
+            if repeats {
+                let next = self.streams.unacked_from(path.walk, packet_bytes - OVERHEAD_BYTES);
+                view.repeat_bytes = next.map_or(0, |chunk| chunk.range.end - chunk.range.start);
+            }
+            self.views.push(view);
+        }
+        self.views.sort_by_key(|view| view.id);
+    }
+
+    fn able(&self) -> PathSet {
+        let able = self.views.iter().filter(|view| view.usable && view.has_room);
+        able.fold(PathSet::EMPTY, |set, view| set.with(view.id))
+    }
+
+    /// The fastest path that can take a packet and that the scheduler does not avoid (a foreseen
+    /// outage).
+    fn fastest_able(&self, now: Instant) -> Option<PathId> {
+        let able = self.views.iter().filter(|view| view.usable && view.has_room);
+        let able = able.filter(|view| !self.scheduler.avoids(now, view));
+        able.min_by_key(|view| (view.backup, view.srtt)).map(|view| view.id)
+    }
+
+    /// The open path bound to a path of the caller's.
+    pub(super) fn id_of(&self, net: PathId) -> Option<u32> {
+        let bound = |path: &&Path| path.net == net && path.drains_until.is_none();
+        self.paths.values().rev().find(bound).map(|path| path.id)
+    }
+
+    /// Asks the scheduler and does what it says.
+    fn scheduled_datagram(&mut self, now: Instant) -> Option<(PathId, Vec<u8>)> {
+        let at_hand = self.has_data();
+        if !at_hand && !self.scheduler.repeats() {
+            return None;
+        }
+        let able = self.able();
+        if able == PathSet::EMPTY {
+            return None;
+        }
+        let mut targets = PathSet::EMPTY;
+        match self.ask(now, at_hand) {
+            // The stream goes out in order: a later piece (`Ahead`) is not cut out of it.
+            Decision::Send(path) | Decision::Ahead { path, .. } => targets = targets.with(path),
+            Decision::Duplicate(paths) => targets = paths,
+            Decision::Wait(until) => {
+                self.wake_at = until.filter(|at| *at > now).unwrap_or(Instant::FAR_FUTURE);
+            }
+            Decision::Repeat(path) if able.contains(path) => {
+                return self.repeat_datagram(now, path);
+            }
+            Decision::Repeat(_) => {}
+        }
+        let mut targets = targets.common(able);
+        if !at_hand {
+            return None;
+        }
+        if targets == PathSet::EMPTY {
+            self.totals.waits += 1;
+            let idle = self.paths.values().all(|path| path.in_flight == 0);
+            if !idle || self.wake_at != Instant::FAR_FUTURE {
+                return None;
+            }
+            targets = targets.with(self.fastest_able(now)?); // a wait cannot deadlock
+        }
+        self.send_on(now, targets)
+    }
+
+    fn ask(&mut self, now: Instant, at_hand: bool) -> Decision {
+        let full = self.config.datagram_bytes as u64 - OVERHEAD_BYTES;
+        let unsent = self.streams.unsent();
+        let again = self.streams.has_again();
+        let bytes = if again { full } else { unsent.clamp(1, full) };
+        let view = ConnectionView {
+            now,
+            paths: &self.views,
+            segment_bytes: if at_hand { bytes } else { 0 },
+            reinjection: again,
+            unsent_bytes: unsent,
+            receive_window_bytes: self.streams.max_data.min(self.config.max_receive_window_bytes),
+            window_left_bytes: self.streams.window_left(),
+            window_blocked: false,
+        };
+        self.scheduler.select(&view)
+    }
+
+    /// One packet on the first target; the others carry copies of its data.
+    fn send_on(&mut self, now: Instant, targets: PathSet) -> Option<(PathId, Vec<u8>)> {
+        let mut ids =
+            targets.iter().filter_map(|net| self.id_of(net)).collect::<Vec<_>>().into_iter();
+        let id = ids.next()?;
+        let mut draft = self.begin_one_rtt(Vec::new(), id)?;
+        self.put_acks(now, &mut draft, id);
+        self.put_control(&mut draft);
+        self.fill_crypto(&mut draft, Level::OneRtt);
+        self.put_datagrams(&mut draft);
+        let chunks = self.put_chunks(&mut draft, id);
+        if draft.is_empty() {
+            return None;
+        }
+        if !chunks.is_empty() {
+            self.copies.extend(ids.map(|path| Copy { path, chunks: chunks.clone() }));
+        }
+        self.finish_one_rtt(now, draft, id)
+    }
+
+    fn put_datagrams(&mut self, draft: &mut Draft) {
+        while let Some(data) = self.datagrams_out.pop_front() {
+            if !draft.put(&Frame::Datagram { data: &data }) {
+                // One that fits no packet of its own would block the others.
+                if !draft.eliciting && draft.frames.is_empty() {
+                    continue;
+                }
+                self.datagrams_out.push_front(data);
+                return;
+            }
+        }
+    }
+
+    /// Writes what the streams have to send, lost data first: the pieces written.
+    pub(super) fn put_chunks(&mut self, draft: &mut Draft, id: u32) -> Vec<Chunk> {
+        let mut chunks = Vec::new();
+        let again = self.streams.has_again();
+        while let Some(chunk) = self.streams.next_chunk(draft.room()) {
+            self.put_chunk(draft, &chunk, (id, again));
+            chunks.push(chunk);
+        }
+        chunks
+    }
+
+    fn put_chunk(&mut self, draft: &mut Draft, chunk: &Chunk, (id, again): (u32, bool)) {
+        let Some(half) = self.streams.send.get(&chunk.id) else { return };
+        let len = chunk.range.end - chunk.range.start;
+        Frame::begin_stream(&mut draft.out, chunk.id, chunk.range.start, len as usize, chunk.fin);
+        half.copy(&chunk.range, &mut draft.out);
+        draft.eliciting = true;
+        draft.frames.push(SentFrame::Stream(chunk.clone()));
+        if let Some(path) = self.paths.get_mut(&id) {
+            path.walk = path.walk.max((chunk.id, chunk.range.end));
+            path.stats.retransmitted_bytes += if again { len } else { 0 };
+        }
+    }
+
+    // ---- copies ------------------------------------------------------------------------------
+
+    /// A packet with what of `copy` has not arrived yet; what does not fit goes in the next one.
+    fn copy_datagram(&mut self, now: Instant, copy: &Copy) -> Option<(PathId, Vec<u8>)> {
+        let id = copy.path;
+        if !self.paths.get(&id)?.is_open() {
+            return None;
+        }
+        let mut draft = self.begin_one_rtt(Vec::new(), id)?;
+        let mut rest = Vec::new();
+        for piece in self.missing_pieces(&copy.chunks) {
+            let head = Frame::stream_head_len(piece.id, piece.range.start);
+            let fits = draft.room().saturating_sub(head) as u64;
+            let len = piece.range.end - piece.range.start;
+            let (start, cut) = (piece.range.start, piece.range.start + len.min(fits));
+            if cut < piece.range.end {
+                rest.push(Chunk { range: cut..piece.range.end, ..piece.clone() });
+            }
+            if fits > 0 {
+                let fin = piece.fin && cut == piece.range.end;
+                self.put_chunk(
+                    &mut draft,
+                    &Chunk { id: piece.id, range: start..cut, fin },
+                    (id, true),
+                );
+                self.paths.get_mut(&id)?.stats.reinjected_bytes += cut - start;
+            }
+        }
+        if draft.frames.is_empty() {
+            return None;
+        }
+        if !rest.is_empty() {
+            self.copies.push_front(Copy { path: id, chunks: rest });
+        }
+        self.finish_one_rtt(now, draft, id)
+    }
+
+    /// What of some pieces has not been acknowledged.
+    fn missing_pieces(&self, chunks: &[Chunk]) -> Vec<Chunk> {
+        let mut pieces = Vec::new();
+        for chunk in chunks {
+            let Some(half) = self.streams.send.get(&chunk.id).filter(|half| half.reset.is_none())
+            else {
+                continue;
+            };
+            let missing = half.missing(&chunk.range);
+            pieces.extend(missing.into_iter().map(|range| {
+                let fin = chunk.fin && range.end == chunk.range.end;
+                Chunk { id: chunk.id, range, fin }
+            }));
+        }
+        pieces
+    }
+
+    /// The next piece of a path's own walk along the streams (redundant scheduler).
+    fn repeat_datagram(&mut self, now: Instant, net: PathId) -> Option<(PathId, Vec<u8>)> {
+        let id = self.id_of(net)?;
+        let full = self.config.datagram_bytes as u64 - OVERHEAD_BYTES;
+        let walk = self.paths.get(&id)?.walk;
+        let chunk = self.streams.unacked_from(walk, full)?;
+        self.copy_datagram(now, &Copy { path: id, chunks: vec![chunk] })
+    }
+
+    /// Nothing new to send, or the window is closed: what a slower path has in flight goes again
+    /// where it arrives sooner.
+    fn tail_datagram(&mut self, now: Instant) -> Option<(PathId, Vec<u8>)> {
+        if !self.config.reinjection.at_tail || self.views.len() < 2 || self.has_data() {
+            return None;
+        }
+        let id = self.id_of(self.fastest_able(now)?)?;
+        let soon = now + self.paths.get(&id)?.rtt.smoothed();
+        let slower = self.paths.values_mut().filter(|path| path.id != id && path.is_open());
+        for path in slower {
+            let srtt = path.rtt.smoothed();
+            let late = path.space.sent.iter_mut().find(|(_, packet)| {
+                let carries =
+                    packet.frames.iter().any(|frame| matches!(frame, SentFrame::Stream(_)));
+                carries && !packet.copied && !packet.given_up && packet.sent_at + srtt > soon
+            });
+            let Some((_, packet)) = late else { continue };
+            packet.copied = true;
+            let chunks = packet.frames.iter().filter_map(|frame| match frame {
+                SentFrame::Stream(chunk) => Some(chunk.clone()),
+                _ => None,
+            });
+            let copy = Copy { path: id, chunks: chunks.collect() };
+            return self.copy_datagram(now, &copy);
+        }
+        None
+    }
+
+    /// Control frames do not wait for a scheduler.
+    fn control_only_datagram(&mut self, now: Instant) -> Option<(PathId, Vec<u8>)> {
+        if !self.has_control() {
+            return None;
+        }
+        let id = self.id_of(self.fastest_able(now)?)?;
+        let mut draft = self.begin_one_rtt(Vec::new(), id)?;
+        self.put_acks(now, &mut draft, id);
+        self.put_control(&mut draft);
+        if draft.is_empty() {
+            return None;
+        }
+        self.finish_one_rtt(now, draft, id)
+    }
+
+    /// Nothing more leaves now: when a pacer lets the next packet go, and which paths could have
+    /// sent more (what they sample is a lower bound, `algorithms.md` §1.5).
+    fn note_limits(&mut self, now: Instant) {
+        let packet_bytes = self.config.datagram_bytes as u64;
+        let has_data = self.has_data() || self.has_control();
+        for path in self.paths.values_mut().filter(|path| path.is_open()) {
+            if !path.window_has_room(packet_bytes) {
+                continue;
+            }
+            let ready = path.pacer_ready_at(packet_bytes);
+            if ready <= now {
+                path.sampler.set_app_limited(path.in_flight);
+            } else if has_data && path.rest_until.is_none() && path.health != Health::Failed {
+                self.wake_at = self.wake_at.min(ready);
+            }
+        }
+    }
+}

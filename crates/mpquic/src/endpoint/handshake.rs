@@ -1,0 +1,347 @@
+//! The TLS handshake, its two packet number spaces and their datagrams.
+
+use super::Endpoint;
+use crate::cids::PER_PATH;
+use crate::config::Role;
+use crate::crypto;
+use crate::error::{Code, Error, TransportError};
+use crate::event::Event;
+use crate::path::Space;
+use crate::space::SentFrame;
+use crate::streams::{Assembler, SendHalf};
+use crate::wire::{ConnectionId, Frame, MIN_INITIAL_BYTES, Params};
+use rand::Rng;
+use rustls::Side;
+use rustls::quic::{Connection, KeyChange, Keys, Version};
+use std::ops::Range;
+use units::{Instant, PathId};
+
+/// CRYPTO data that may wait out of order (RFC 9000 §7.5: at least 4096).
+const CRYPTO_BUFFER_BYTES: u64 = 64 << 10;
+
+/// An encryption level with CRYPTO data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Level {
+    Initial,
+    Handshake,
+    OneRtt,
+}
+
+/// CRYPTO data of a level, both ways, and for the first two their packets.
+#[derive(Default)]
+pub(super) struct CryptoSpace {
+    pub keys: Option<Keys>,
+    pub space: Space,
+    pub out: SendHalf,
+    incoming: Assembler,
+    /// A probe is due even without data.
+    pub ping: bool,
+}
+
+/// The state of the handshake.
+#[derive(Default)]
+pub(super) struct Handshake {
+    pub tls: Option<Connection>,
+    spaces: [CryptoSpace; 3],
+    /// Level at which TLS writes.
+    level: usize,
+    pub local_cid: ConnectionId,
+    /// Of the client's first packet, before any Retry.
+    pub original_dcid: ConnectionId,
+    /// What the server called itself in its Retry.
+    pub retry_scid: Option<ConnectionId>,
+    pub token: Vec<u8>,
+    /// The peer's first packet told its connection ID.
+    pub peer_known: bool,
+    peer_scid: ConnectionId,
+    pub pto_count: u32,
+}
+
+impl Handshake {
+    pub fn space(&self, level: Level) -> &CryptoSpace {
+        &self.spaces[level as usize]
+    }
+
+    pub fn space_mut(&mut self, level: Level) -> &mut CryptoSpace {
+        &mut self.spaces[level as usize]
+    }
+}
+
+impl Endpoint {
+    pub(super) fn start_client(&mut self, now: Instant, net: PathId) -> Result<(), Error> {
+        self.handshake.local_cid = self.new_cid();
+        let mut dcid = [0; 8]; // RFC 9000 §7.2: at least 8 bytes
+        self.rng.fill_bytes(&mut dcid);
+        self.handshake.original_dcid = ConnectionId::new(&dcid).unwrap_or_default();
+        self.local_cids.add(0, self.handshake.local_cid);
+        self.local = self.own_params();
+        let Role::Client { tls, server_name } = &self.config.role else {
+            return Err(Error::NotClient);
+        };
+        let params = self.local.encode();
+        let tls = rustls::quic::ClientConnection::new(
+            tls.clone(),
+            Version::V1,
+            server_name.clone(),
+            params,
+        );
+        let tls = tls.map_err(|error| Error::Tls(error.to_string()))?;
+        self.handshake.tls = Some(tls.into());
+        self.aim_at(self.handshake.original_dcid);
+        let mut path = self.new_path(0, net);
+        path.validated = true; // the client chose the address: RFC 9000 §8.1 limits servers only
+        self.paths.insert(0, path);
+        self.restart_idle(now);
+        self.drive_tls(now).map_err(|error| Error::Tls(error.reason.into()))
+    }
+
+    /// Initial packets go to `dcid`, under keys derived from it.
+    pub(super) fn aim_at(&mut self, dcid: ConnectionId) {
+        let side = if self.is_client { Side::Client } else { Side::Server };
+        self.peer_cids.set_first(dcid, None);
+        self.handshake.space_mut(Level::Initial).keys = Some(crypto::initial_keys(&dcid, side));
+    }
+
+    /// A client's first packet came.
+    pub(super) fn start_server(
+        &mut self,
+        now: Instant,
+        net: PathId,
+        (dcid, scid): (ConnectionId, ConnectionId),
+    ) -> Result<(), TransportError> {
+        self.handshake.local_cid = self.new_cid();
+        self.handshake.original_dcid = dcid;
+        self.local_cids.add(0, self.handshake.local_cid);
+        self.local = self.own_params();
+        let Role::Server { tls } = &self.config.role else { return Ok(()) };
+        let tls =
+            rustls::quic::ServerConnection::new(tls.clone(), Version::V1, self.local.encode());
+        let error = TransportError::new(Code::InternalError, "TLS cannot start");
+        self.handshake.tls = Some(tls.map_err(|_| error)?.into());
+        self.aim_at(dcid);
+        self.local_cids.add(u32::MAX, dcid); // until the client uses ours
+        self.learn_peer(scid);
+        let path = self.new_path(0, net);
+        self.paths.insert(0, path);
+        self.restart_idle(now);
+        Ok(())
+    }
+
+    pub(super) fn learn_peer(&mut self, scid: ConnectionId) {
+        self.handshake.peer_known = true;
+        self.handshake.peer_scid = scid;
+        self.peer_cids.set_first(scid, None);
+    }
+
+    fn own_params(&self) -> Params {
+        let config = &self.config;
+        let server = !self.is_client;
+        let cid = self.handshake.local_cid;
+        Params {
+            original_destination_connection_id: server.then_some(self.handshake.original_dcid),
+            max_idle_timeout_ms: config.idle_timeout.as_millis() as u64,
+            stateless_reset_token: server.then(|| crypto::reset_token(&config.reset_key, &cid)),
+            initial_max_data: config.receive_window_bytes,
+            initial_max_stream_data_bidi_local: config.stream_window_bytes,
+            initial_max_stream_data_bidi_remote: config.stream_window_bytes,
+            initial_max_stream_data_uni: config.stream_window_bytes,
+            initial_max_streams_bidi: config.max_streams,
+            initial_max_streams_uni: config.max_streams,
+            disable_active_migration: true,
+            active_connection_id_limit: PER_PATH,
+            initial_source_connection_id: Some(cid),
+            max_datagram_frame_size: config.max_datagram_bytes,
+            initial_max_path_id: (config.max_paths > 1).then(|| config.max_paths - 1),
+            ..Params::default()
+        }
+    }
+
+    /// CRYPTO data came.
+    pub(super) fn on_crypto(
+        &mut self,
+        now: Instant,
+        level: Level,
+        offset: u64,
+        data: &[u8],
+    ) -> Result<(), TransportError> {
+        let space = self.handshake.space_mut(level);
+        if offset + data.len() as u64 > space.incoming.read_offset() + CRYPTO_BUFFER_BYTES {
+            return Err(TransportError::new(Code::CryptoBufferExceeded, "CRYPTO data far ahead"));
+        }
+        space.incoming.insert(offset, data);
+        while let Some(data) = self.handshake.space_mut(level).incoming.read(usize::MAX) {
+            let Some(tls) = &mut self.handshake.tls else { return Ok(()) };
+            if tls.read_hs(&data).is_err() {
+                let alert = tls.alert().map_or(80, u8::from); // RFC 8446 §6.2: internal_error
+                return Err(TransportError::tls(alert));
+            }
+        }
+        self.drive_tls(now)
+    }
+
+    /// Takes what TLS has to say, and its keys.
+    fn drive_tls(&mut self, now: Instant) -> Result<(), TransportError> {
+        loop {
+            let Some(tls) = &mut self.handshake.tls else { return Ok(()) };
+            let mut data = Vec::new();
+            let change = tls.write_hs(&mut data);
+            let is_idle = change.is_none() && data.is_empty();
+            self.handshake.spaces[self.handshake.level].out.max_data = u64::MAX;
+            self.handshake.spaces[self.handshake.level].out.write(&data);
+            match change {
+                Some(KeyChange::Handshake { keys }) => {
+                    self.handshake.level = Level::Handshake as usize;
+                    self.handshake.space_mut(Level::Handshake).keys = Some(keys);
+                }
+                Some(KeyChange::OneRtt { keys, next }) => {
+                    self.handshake.level = Level::OneRtt as usize;
+                    self.one_rtt = Some(super::OneRtt::new(keys, next));
+                }
+                None if is_idle => break,
+                None => {}
+            }
+        }
+        let complete = self.handshake.tls.as_ref().is_some_and(|tls| !tls.is_handshaking());
+        if complete && self.one_rtt.is_some() && !self.connected {
+            self.on_complete(now)?;
+        }
+        Ok(())
+    }
+
+    fn on_complete(&mut self, now: Instant) -> Result<(), TransportError> {
+        let error = TransportError::new(Code::TransportParameter, "transport parameters");
+        let bytes = self.handshake.tls.as_ref().and_then(|tls| tls.quic_transport_parameters());
+        let peer = Params::decode(bytes.ok_or(error.clone())?, self.is_client)
+            .map_err(|_| error.clone())?;
+        // RFC 9000 §7.3: the connection IDs that the parameters repeat must be those of the packets.
+        let own = self.is_client.then_some(self.handshake.original_dcid);
+        let same = peer.initial_source_connection_id == Some(self.handshake.peer_scid)
+            && peer.original_destination_connection_id == own
+            && peer.retry_source_connection_id == self.handshake.retry_scid;
+        if !same {
+            return Err(error);
+        }
+        self.connected = true;
+        self.streams.set_peer(&peer);
+        if peer.stateless_reset_token.is_some() {
+            self.peer_cids.set_first(self.handshake.peer_scid, peer.stateless_reset_token);
+        }
+        let limits = self.local.initial_max_path_id.zip(peer.initial_max_path_id);
+        self.peer = peer;
+        self.events.push(Event::Connected);
+        if let Some((ours, peers)) = limits {
+            (self.multipath, self.max_path, self.peer_max_path) = (true, ours, peers);
+            self.events.push(Event::MultipathNegotiated);
+        } else if self.config.max_paths > 1 {
+            self.events.push(Event::NoMultipath);
+        }
+        if let Some(path) = self.paths.get_mut(&0) {
+            path.validated |= self.is_client;
+            path.cc.on_handshake(path.rtt.smoothed());
+        }
+        self.give_cids();
+        self.restart_idle(now);
+        if !self.is_client {
+            self.control.push_back(Frame::HandshakeDone);
+            self.on_confirmed(); // RFC 9001 §4.1.2
+        }
+        Ok(())
+    }
+
+    pub(super) fn on_confirmed(&mut self) {
+        if !self.confirmed {
+            self.confirmed = true;
+            self.events.push(Event::Confirmed);
+            let net = self.paths.get(&0).map(|path| path.net);
+            self.events.extend(net.map(Event::PathEstablished));
+            self.drop_keys(Level::Initial);
+            self.drop_keys(Level::Handshake); // RFC 9001 §4.9.2
+        }
+    }
+
+    /// Packets of a level are no longer sent, expected or in flight (RFC 9001 §4.9).
+    pub(super) fn drop_keys(&mut self, level: Level) {
+        let space = std::mem::take(self.handshake.space_mut(level));
+        if let Some(path) = self.paths.get_mut(&0) {
+            let in_flight: u64 = space.space.sent.iter().map(|(_, packet)| packet.bytes).sum();
+            path.in_flight = path.in_flight.saturating_sub(in_flight);
+        }
+        self.handshake.pto_count = 0;
+    }
+
+    // ---- datagrams ---------------------------------------------------------------------------
+
+    fn wants_handshake_packet(&self, now: Instant, level: Level) -> bool {
+        let space = self.handshake.space(level);
+        let ack_due = space.space.received.ack_at.is_some_and(|at| at <= now);
+        space.keys.is_some()
+            && (space.ping || ack_due || space.out.has_again() || space.out.has_new())
+    }
+
+    /// A datagram with what the Initial and Handshake spaces have to send.
+    pub(super) fn handshake_datagram(&mut self, now: Instant) -> Option<(PathId, Vec<u8>)> {
+        let levels = [Level::Initial, Level::Handshake];
+        let wanted: Vec<Level> =
+            levels.into_iter().filter(|level| self.wants_handshake_packet(now, *level)).collect();
+        let path = self.paths.get(&0)?;
+        let net = path.net;
+        let size = self.config.datagram_bytes.max(MIN_INITIAL_BYTES);
+        if wanted.is_empty() || path.amplification_left() < size as u64 {
+            return None;
+        }
+        let mut out = Vec::new();
+        let has_initial = wanted[0] == Level::Initial;
+        for (index, level) in wanted.iter().enumerate() {
+            let last = index + 1 == wanted.len() || size - out.len() < 200;
+            let mut draft = self.begin_handshake(out, *level);
+            self.fill_handshake(now, &mut draft, *level);
+            let more = size - draft.out.len() > 200;
+            let pads = has_initial && (last || !more);
+            if pads {
+                draft.pad_to(MIN_INITIAL_BYTES); // RFC 9000 §14.1
+            }
+            out = self.finish_handshake(now, draft, *level);
+            if *level == Level::Handshake && self.is_client {
+                self.drop_keys(Level::Initial); // RFC 9001 §4.9.1
+            }
+            if pads || last {
+                break;
+            }
+        }
+        Some((net, out))
+    }
+
+    fn fill_handshake(&mut self, now: Instant, draft: &mut super::packets::Draft, level: Level) {
+        let space = self.handshake.space_mut(level);
+        if let Some(ack) = space.space.received.ack(now, 0)
+            && draft.put(&Frame::Ack { path: None, ack })
+        {
+            space.space.received.on_ack_sent();
+        }
+        self.fill_crypto(draft, level);
+        let space = self.handshake.space_mut(level);
+        if std::mem::take(&mut space.ping) && !draft.eliciting {
+            draft.put(&Frame::Ping);
+        }
+    }
+
+    /// Writes CRYPTO frames while there are some and they fit.
+    pub(super) fn fill_crypto(&mut self, draft: &mut super::packets::Draft, level: Level) {
+        const HEAD: usize = 1 + 8 + 4; // type, offset, length
+        let out = &mut self.handshake.space_mut(level).out;
+        while draft.room() > HEAD {
+            let max = (draft.room() - HEAD) as u64;
+            let next =
+                if out.has_again() { out.next_again(max) } else { out.next_new(max, u64::MAX) };
+            let Some((range, _)) = next else { return };
+            let mut data = Vec::new();
+            out.copy(&range, &mut data);
+            draft.put(&Frame::Crypto { offset: range.start, data: &data });
+            draft.frames.push(SentFrame::Crypto(range));
+        }
+    }
+
+    pub(super) fn on_crypto_lost(&mut self, level: Level, range: Range<u64>) {
+        self.handshake.space_mut(level).out.on_lost(range, false);
+    }
+}

@@ -1,0 +1,261 @@
+//! One end of a connection.
+
+mod acks;
+mod close;
+mod control;
+mod data;
+mod frames;
+mod handshake;
+mod keys;
+mod packets;
+mod paths;
+mod receive;
+mod stream_api;
+pub use stream_api::Read;
+mod timers;
+
+use crate::cids::{LOCAL_LEN, LocalCids, PeerCids};
+use crate::config::{Config, Role};
+use crate::error::Error;
+use crate::event::Event;
+use crate::path::{Path, PathStats};
+use crate::streams::Streams;
+use crate::wire::{ConnectionId, Frame, Params};
+use close::Life;
+use congestion::Group;
+use data::Copy as DataCopy;
+use handshake::Handshake;
+use keys::OneRtt;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha20Rng;
+use scheduler::{PathView, Scheduler};
+use std::collections::{BTreeMap, VecDeque};
+use units::{Duration, Instant, PathId};
+
+/// Explicit congestion notification of a datagram (RFC 3168 §5).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ecn {
+    /// ECT(0).
+    Ect0,
+    /// ECT(1).
+    Ect1,
+    /// Congestion experienced.
+    Ce,
+}
+
+/// A multipath QUIC endpoint with one connection.
+///
+/// Contract (sans-IO): after each call that takes `now`, call [`Endpoint::poll_transmit`] until it
+/// returns `None`, then look at [`Endpoint::poll_timeout`]. The [`PathId`] is the caller's: an
+/// interface, a socket, a link of the simulator. A path of the protocol, which has an ID of its own,
+/// is bound to it.
+pub struct Endpoint {
+    config: Config,
+    is_client: bool,
+    scheduler: Box<dyn Scheduler>,
+    rng: ChaCha20Rng,
+    seed: u64,
+    group: Group,
+    life: Life,
+    handshake: Handshake,
+    one_rtt: Option<OneRtt>,
+    connected: bool,
+    confirmed: bool,
+    multipath: bool,
+    local: Params,
+    peer: Params,
+    local_cids: LocalCids,
+    peer_cids: PeerCids,
+    paths: BTreeMap<u32, Path>,
+    /// Lowest path ID that was never used.
+    next_path: u32,
+    /// Path IDs that we let the peer use, and that it lets us use.
+    max_path: u32,
+    peer_max_path: u32,
+    streams: Streams,
+    control: VecDeque<Frame<'static>>,
+    datagrams_out: VecDeque<Vec<u8>>,
+    datagrams_in: VecDeque<Vec<u8>>,
+    datagrams_in_bytes: usize,
+    copies: VecDeque<DataCopy>,
+    outbox: VecDeque<(PathId, Vec<u8>)>,
+    events: Vec<Event>,
+    views: Vec<PathView>,
+    idle_at: Instant,
+    /// An ack-eliciting packet left since something came (RFC 9000 §10.1).
+    idle_armed: bool,
+    wake_at: Instant,
+    /// `DATA_BLOCKED` was sent for this limit.
+    blocked_at: Option<u64>,
+    totals: Totals,
+}
+
+/// Counts of a whole connection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Packets that could not be decrypted or read.
+    pub dropped_packets: u64,
+    /// Packets that came twice.
+    pub duplicate_packets: u64,
+    /// Times that the scheduler held data back.
+    pub waits: u64,
+    /// Key updates, ours and the peer's.
+    pub key_updates: u64,
+}
+
+impl std::fmt::Debug for Endpoint {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let side = if self.is_client { "client" } else { "server" };
+        f.debug_struct("Endpoint")
+            .field("side", &side)
+            .field("life", &self.life)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Endpoint {
+    /// An endpoint. The client's handshake begins with the first [`Endpoint::poll_transmit`], on
+    /// `path`. `seed` is the source of connection IDs and of everything else that the transport
+    /// draws; TLS draws its keys from its provider.
+    pub fn new(
+        config: Config,
+        scheduler: Box<dyn Scheduler>,
+        (now, path): (Instant, PathId),
+        seed: u64,
+    ) -> Result<Self, Error> {
+        let is_client = matches!(config.role, Role::Client { .. });
+        let mut endpoint = Self {
+            is_client,
+            scheduler,
+            rng: ChaCha20Rng::seed_from_u64(seed),
+            seed,
+            group: Group::new(),
+            life: Life::Open,
+            handshake: Handshake::default(),
+            one_rtt: None,
+            connected: false,
+            confirmed: false,
+            multipath: false,
+            local: Params::default(),
+            peer: Params::default(),
+            local_cids: LocalCids::default(),
+            peer_cids: PeerCids::default(),
+            paths: BTreeMap::new(),
+            next_path: 1,
+            max_path: 0,
+            peer_max_path: 0,
+            streams: Streams::new(is_client, &config),
+            control: VecDeque::new(),
+            datagrams_out: VecDeque::new(),
+            datagrams_in: VecDeque::new(),
+            datagrams_in_bytes: 0,
+            copies: VecDeque::new(),
+            outbox: VecDeque::new(),
+            events: Vec::new(),
+            views: Vec::new(),
+            idle_at: Instant::FAR_FUTURE,
+            idle_armed: false,
+            wake_at: Instant::FAR_FUTURE,
+            blocked_at: None,
+            totals: Totals::default(),
+            config,
+        };
+        if is_client {
+            endpoint.start_client(now, path)?;
+        }
+        Ok(endpoint)
+    }
+
+    /// The next datagram to send and its path.
+    pub fn poll_transmit(&mut self, now: Instant) -> Option<(PathId, Vec<u8>)> {
+        if let Some(out) = self.outbox.pop_front() {
+            return Some(out);
+        }
+        match self.life {
+            Life::Open => {}
+            Life::Closing { .. } => return self.closing_datagram(now),
+            _ => return None,
+        }
+        if let Some(out) = self.handshake_datagram(now) {
+            return Some(out);
+        }
+        if !self.connected {
+            return None;
+        }
+        self.control_datagram(now).or_else(|| self.data_datagram(now))
+    }
+
+    /// What happened since the last call.
+    pub fn take_events(&mut self) -> Vec<Event> {
+        std::mem::take(&mut self.events)
+    }
+
+    /// The handshake is complete and the connection not over.
+    pub fn is_connected(&self) -> bool {
+        self.connected && matches!(self.life, Life::Open)
+    }
+
+    /// Nothing will ever happen again.
+    pub fn is_over(&self) -> bool {
+        matches!(self.life, Life::Over)
+    }
+
+    /// Whether both ends speak multipath.
+    pub fn is_multipath(&self) -> bool {
+        self.multipath
+    }
+
+    /// Counts of the connection.
+    pub fn totals(&self) -> Totals {
+        self.totals
+    }
+
+    /// What the path bound to `net` has carried; `None` when there is none.
+    pub fn path_stats(&self, net: PathId) -> Option<PathStats> {
+        let path = self.paths.values().rev().find(|path| path.net == net)?;
+        Some(PathStats {
+            srtt: path.rtt.smoothed(),
+            cwnd_bytes: path.cc.window_bytes(),
+            in_flight_bytes: path.in_flight,
+            ..path.stats
+        })
+    }
+
+    /// Bytes that the connection holds for its peer and its application, bookkeeping of pieces
+    /// included.
+    pub fn held_bytes(&self) -> u64 {
+        let queued: usize = self.datagrams_out.iter().map(Vec::len).sum();
+        self.streams.held_bytes() + (self.datagrams_in_bytes + queued) as u64
+    }
+
+    /// Packets whose fate is not known yet, and bookkeeping for it; bounded by the windows.
+    pub fn tracked_packets(&self) -> usize {
+        self.paths.values().map(|path| path.space.sent.len()).sum()
+    }
+
+    fn max_ack_delay(&self) -> Duration {
+        Duration::from_millis(self.peer.max_ack_delay_ms)
+    }
+
+    fn new_cid(&mut self) -> ConnectionId {
+        let mut bytes = [0; LOCAL_LEN];
+        self.rng.fill_bytes(&mut bytes);
+        ConnectionId::new(&bytes).unwrap_or_default() // 8 bytes are never too long
+    }
+
+    fn new_path(&mut self, id: u32, net: PathId) -> Path {
+        let mss = self.config.datagram_bytes as u64;
+        let seed = self.seed.wrapping_add(u64::from(id));
+        let config = congestion::Config::new(mss, seed);
+        let mut path =
+            Path::new(id, net, congestion::build(&self.config.congestion, config, &self.group));
+        path.walk = (0, 0);
+        path
+    }
+
+    /// Largest smoothed RTT of the open paths: the round trip of the connection's windows.
+    fn slowest_rtt(&self) -> Duration {
+        let open = self.paths.values().filter(|path| path.is_open());
+        open.map(|path| path.rtt.smoothed()).max().unwrap_or_default()
+    }
+}

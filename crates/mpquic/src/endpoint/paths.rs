@@ -1,0 +1,317 @@
+//! Paths that come, go, fail and rest.
+
+use super::Endpoint;
+use super::frames::violation;
+use crate::cids::PER_PATH;
+use crate::crypto;
+use crate::error::{Error, TransportError};
+use crate::event::{Closed, Event};
+use crate::path::Health;
+use crate::wire::{Frame, NewCid};
+use scheduler::{Outage, PathEvent};
+use units::{Duration, Instant, PathId};
+
+/// PATH_ABANDON error codes (draft-ietf-quic-multipath-21 §4.3).
+const APPLICATION_ABANDON: u64 = 0x3e;
+pub(super) const UNSTABLE_OR_POOR: u64 = 0x3e76;
+/// Paths of the caller's that a scheduler can tell apart.
+const MAX_NET_PATHS: u8 = 64;
+
+impl Endpoint {
+    // ---- what the application asks for -------------------------------------------------------
+
+    /// Client: opens a path over `net`. It carries data after [`Event::PathEstablished`].
+    pub fn add_path(&mut self, now: Instant, net: PathId) -> Result<(), Error> {
+        if !self.is_client {
+            return Err(Error::NotClient);
+        }
+        if !self.is_connected() || !self.confirmed {
+            return Err(Error::NotOpen);
+        }
+        if !self.multipath {
+            return Err(Error::NoMultipath);
+        }
+        if self.id_of(net).is_some() || net.0 >= MAX_NET_PATHS {
+            return Err(Error::Path(net.0));
+        }
+        let id = self.next_path;
+        if id > self.max_path.min(self.peer_max_path) {
+            self.ask_once(Frame::PathsBlocked { maximum: self.peer_max_path });
+            return Err(Error::PathLimit);
+        }
+        if self.peer_cids.current(id).is_none() {
+            self.ask_once(Frame::PathCidsBlocked { path: id, next_sequence: 0 });
+            return Err(Error::PathLimit);
+        }
+        self.next_path += 1;
+        let mut path = self.new_path(id, net);
+        // The client chose the address: RFC 9000 §8.1 does not limit what it sends there.
+        path.came_bytes = u64::from(u32::MAX);
+        self.paths.insert(id, path);
+        self.challenge_path(id);
+        self.restart_idle(now);
+        Ok(())
+    }
+
+    fn ask_once(&mut self, frame: Frame<'static>) {
+        if !self.control.contains(&frame) {
+            self.control.push_back(frame);
+        }
+    }
+
+    /// Gives the path over `net` up; what it had in flight goes on the others.
+    pub fn abandon_path(&mut self, now: Instant, net: PathId) -> Result<(), Error> {
+        let id = self.id_of(net).ok_or(Error::Path(net.0))?;
+        let others = self.paths.values().any(|path| path.id != id && path.is_open());
+        if !self.multipath || !others {
+            return Err(Error::Path(net.0));
+        }
+        self.leave_path(now, id, APPLICATION_ABANDON);
+        Ok(())
+    }
+
+    /// Tells the peer, and our scheduler, that a path is backup or not.
+    pub fn set_path_status(&mut self, net: PathId, backup: bool) -> Result<(), Error> {
+        let id = self.id_of(net).ok_or(Error::Path(net.0))?;
+        if !self.multipath {
+            return Err(Error::NoMultipath);
+        }
+        let path = self.paths.get_mut(&id).ok_or(Error::Path(net.0))?;
+        path.local_backup = backup;
+        path.status_sequence += 1;
+        let sequence = path.status_sequence;
+        self.control.push_back(Frame::PathStatus { path: id, sequence, backup });
+        Ok(())
+    }
+
+    /// What is known ahead of a path, in order of time; replaces what was known before. During an
+    /// outage nothing leaves on the path, its timers stand still, and what it had in flight when
+    /// the outage began goes again on the others.
+    pub fn set_forecast(&mut self, net: PathId, outages: Vec<Outage>) {
+        if let Some(path) = self.id_of(net).and_then(|id| self.paths.get_mut(&id)) {
+            path.forecast = outages.into();
+        }
+    }
+
+    // ---- coming and going --------------------------------------------------------------------
+
+    pub(super) fn on_path_response(&mut self, now: Instant, id: u32, data: [u8; 8]) {
+        let Some(path) = self.paths.get_mut(&id).filter(|path| path.challenge == Some(data)) else {
+            return;
+        };
+        path.challenge = None;
+        if !path.validated {
+            path.validated = true;
+            let net = path.net;
+            path.cc.on_handshake(path.rtt.smoothed());
+            self.events.push(Event::PathEstablished(net));
+            self.scheduler.on_path_event(now, net, PathEvent::Established);
+        }
+    }
+
+    pub(super) fn leave_path(&mut self, now: Instant, id: u32, error_code: u64) {
+        let drain = now + self.longest_pto() * 3;
+        let Some(path) = self.paths.get_mut(&id).filter(|path| path.drains_until.is_none()) else {
+            return;
+        };
+        path.drains_until = Some(drain);
+        path.challenge = None;
+        let net = path.net;
+        self.control.push_back(Frame::PathAbandon { path: id, error_code });
+        self.events.push(Event::PathAbandoned(net, error_code));
+        self.scheduler.on_path_event(now, net, PathEvent::Closed);
+        self.give_up_flight(id);
+    }
+
+    /// The path's last packets had their time.
+    pub(super) fn drop_path(&mut self, id: u32) {
+        self.paths.remove(&id);
+        self.local_cids.drop_path(id);
+        self.peer_cids.drop_path(id);
+        self.max_path = self.max_path.saturating_add(1); // path IDs are never used twice
+        self.control.push_back(Frame::MaxPathId { maximum: self.max_path });
+        self.give_cids();
+    }
+
+    /// Gives the peer connection IDs for the paths that it may use.
+    pub(super) fn give_cids(&mut self) {
+        let wanted = self.peer.active_connection_id_limit.min(PER_PATH);
+        let last = if self.multipath { self.max_path.min(self.peer_max_path) } else { 0 };
+        for id in 0..=last {
+            if id < self.next_path && !self.paths.contains_key(&id) {
+                continue; // over
+            }
+            while self.local_cids.active(id) < wanted {
+                let cid = self.new_cid();
+                let sequence = self.local_cids.add(id, cid);
+                let token = crypto::reset_token(&self.config.reset_key, &cid);
+                let new = NewCid { sequence, retire_prior_to: 0, cid, token };
+                let path = (id > 0).then_some(id);
+                self.control.push_back(Frame::NewConnectionId { path, new });
+            }
+        }
+    }
+
+    pub(super) fn on_new_cid(
+        &mut self,
+        id: u32,
+        new: &NewCid,
+        named: Option<u32>,
+    ) -> Result<(), TransportError> {
+        if id > self.max_path {
+            return Err(violation("a connection ID for a path beyond the limit"));
+        }
+        if id < self.next_path && !self.paths.contains_key(&id) {
+            return Ok(()); // over
+        }
+        for sequence in self.peer_cids.add(id, new)? {
+            self.control.push_back(Frame::RetireConnectionId { path: named, sequence });
+        }
+        Ok(())
+    }
+
+    pub(super) fn on_multipath_frame(
+        &mut self,
+        now: Instant,
+        frame: &Frame<'_>,
+    ) -> Result<(), TransportError> {
+        match *frame {
+            Frame::PathAbandon { path, error_code } => {
+                if path > self.max_path.max(self.next_path) {
+                    return Err(violation("abandoned a path beyond the limit"));
+                }
+                self.next_path = self.next_path.max(path.saturating_add(1));
+                self.leave_path(now, path, error_code);
+                if !self.paths.values().any(|path| path.drains_until.is_none()) {
+                    let why =
+                        Closed::PeerTransport(error_code, "the last path was abandoned".into());
+                    self.drain(now, why);
+                }
+            }
+            Frame::PathStatus { path, sequence, backup } => {
+                if let Some(path) = self.paths.get_mut(&path)
+                    && path.peer_status_sequence.is_none_or(|last| sequence > last)
+                {
+                    path.peer_status_sequence = Some(sequence);
+                    path.peer_backup = backup;
+                    self.events.push(Event::PathStatus(path.net, backup));
+                }
+            }
+            Frame::MaxPathId { maximum } if maximum > self.peer_max_path => {
+                self.peer_max_path = maximum;
+                self.give_cids();
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    // ---- failing -----------------------------------------------------------------------------
+
+    pub(super) fn others_work(&self, id: u32) -> bool {
+        self.paths.values().any(|path| path.id != id && path.is_usable())
+    }
+
+    /// The probe timer of a path fired (RFC 9002 §6.2).
+    pub(super) fn on_probe_timer(&mut self, now: Instant, id: u32) {
+        let others = self.others_work(id);
+        let Some(path) = self.paths.get_mut(&id) else { return };
+        path.pto_count += 1;
+        path.space.last_eliciting_at = now;
+        path.probes = if others { 1 } else { 2 }; // RFC 9002 §6.2.4: one or two packets
+        if path.health == Health::Good {
+            path.health = Health::Suspected;
+        }
+        if self.config.reinjection.on_failure && others {
+            self.reinject_flight(id);
+        } else {
+            self.reinject_oldest(id);
+        }
+    }
+
+    /// What the probe of an only path carries: its oldest data.
+    fn reinject_oldest(&mut self, id: u32) {
+        let Some(path) = self.paths.get_mut(&id) else { return };
+        let oldest = path.space.sent.iter_mut().filter(|(_, packet)| !packet.given_up);
+        let frames: Vec<_> = oldest.take(2).flat_map(|(_, packet)| packet.frames.clone()).collect();
+        self.send_again(frames);
+    }
+
+    /// What is in flight on a path goes again on the others; it stays in flight here.
+    pub(super) fn reinject_flight(&mut self, id: u32) {
+        let Some(path) = self.paths.get_mut(&id) else { return };
+        let mut frames = Vec::new();
+        for (_, packet) in path.space.sent.iter_mut() {
+            if !packet.copied && !packet.given_up {
+                packet.copied = true;
+                frames.extend(packet.frames.iter().cloned());
+            }
+        }
+        self.send_again(frames);
+    }
+
+    /// The flight of a path counts no longer, and goes again.
+    fn give_up_flight(&mut self, id: u32) -> u64 {
+        self.reinject_flight(id);
+        let Some(path) = self.paths.get_mut(&id) else { return 0 };
+        for (_, packet) in path.space.sent.iter_mut() {
+            packet.given_up = true;
+        }
+        std::mem::take(&mut path.in_flight)
+    }
+
+    /// Silence for too long.
+    pub(super) fn fail_path(&mut self, now: Instant, id: u32) {
+        let in_flight = self.give_up_flight(id);
+        let Some(path) = self.paths.get_mut(&id) else { return };
+        path.health = Health::Failed;
+        path.silent_since = None;
+        path.probes = 1;
+        path.cc.on_timeout(now, in_flight, false);
+        let net = path.net;
+        self.events.push(Event::PathFailed(net));
+        self.scheduler.on_path_event(now, net, PathEvent::Failed);
+    }
+
+    // ---- resting -----------------------------------------------------------------------------
+
+    /// Puts paths to rest before and during foreseen outages, and wakes them.
+    pub(super) fn update_rest(&mut self, now: Instant) {
+        let packet_bytes = self.config.datagram_bytes as u64;
+        let mut hit = Vec::new();
+        for path in self.paths.values_mut() {
+            while path.forecast.front().is_some_and(|outage| outage.end <= now) {
+                path.forecast.pop_front();
+            }
+            let outage = path.forecast.front().copied();
+            let under_way = outage.filter(|outage| outage.start <= now);
+            let until = match (outage, under_way) {
+                (_, Some(outage)) => Some(outage.end),
+                (Some(_), None) => {
+                    let view = path.view(now, packet_bytes);
+                    self.scheduler.rests_until(now, &view).filter(|until| *until > now)
+                }
+                (None, None) => None,
+            };
+            let was = std::mem::replace(&mut path.rest_until, until);
+            if under_way.is_some() && !path.outage_noted {
+                hit.push(path.id);
+            }
+            path.outage_noted = under_way.is_some();
+            if was.is_some() && until.is_none() && path.is_open() {
+                path.space.last_eliciting_at = now;
+                path.silent_since = None;
+                path.probes = 1; // shows at once whether it is back, and what was lost
+            }
+        }
+        if self.config.reinjection.on_failure {
+            hit.into_iter().for_each(|id| self.reinject_flight(id));
+        }
+    }
+
+    /// Longest probe timeout of any path: what draining and key retention are measured by.
+    pub(super) fn longest_pto(&self) -> Duration {
+        let ptos = self.paths.values().map(|path| path.pto(self.max_ack_delay()));
+        ptos.max().unwrap_or(Duration::from_secs(1))
+    }
+}

@@ -1,0 +1,330 @@
+//! Datagrams that come.
+
+use super::close::Life;
+use super::handshake::Level;
+use super::keys::Opened;
+use super::{Ecn, Endpoint};
+use crate::cids::LOCAL_LEN;
+use crate::crypto;
+use crate::error::{Code, TransportError};
+use crate::event::{Closed, Event};
+use crate::path::Path;
+use crate::wire::{
+    ConnectionId, Header, Kind, MIN_INITIAL_BYTES, VERSION_1, WireError, parse, version_negotiation,
+};
+use units::{Instant, PathId};
+
+/// Reserved bits of the first byte (RFC 9000 §17.2, §17.3.1).
+const RESERVED_LONG: u8 = 0x0c;
+const RESERVED_SHORT: u8 = 0x18;
+const KEY_PHASE: u8 = crate::wire::KEY_PHASE_BIT;
+
+/// A datagram on its way through the packets.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Arrival {
+    pub now: Instant,
+    pub net: PathId,
+    pub ecn: Option<Ecn>,
+    pub datagram_len: usize,
+}
+
+impl Endpoint {
+    /// A datagram came on `path`.
+    pub fn handle(&mut self, now: Instant, path: PathId, mut datagram: Vec<u8>, ecn: Option<Ecn>) {
+        if !matches!(self.life, Life::Open) {
+            return self.handle_late(now, &mut datagram, path);
+        }
+        let arrival = Arrival { now, net: path, ecn, datagram_len: datagram.len() };
+        let mut start = 0;
+        while start < datagram.len() && matches!(self.life, Life::Open) {
+            let header = match parse(&datagram[start..], LOCAL_LEN) {
+                Ok(header) => header,
+                Err(error) => {
+                    self.on_unreadable(&arrival, &datagram, start, error);
+                    return;
+                }
+            };
+            let end = start + header.len;
+            let packet = &mut datagram[start..end];
+            if let Err(error) = self.on_packet(&arrival, &header, packet, start == 0) {
+                self.fail(now, error);
+            }
+            start = end;
+        }
+    }
+
+    fn on_unreadable(
+        &mut self,
+        arrival: &Arrival,
+        datagram: &[u8],
+        start: usize,
+        error: WireError,
+    ) {
+        self.totals.dropped_packets += 1;
+        let idle_server = !self.is_client && self.handshake.tls.is_none();
+        if start == 0 && idle_server && matches!(error, WireError::Version(_)) {
+            let answer = version_negotiation(datagram, 0x15);
+            // One at a time: a flood of these costs no memory.
+            if self.outbox.is_empty() {
+                self.outbox.extend(answer.map(|answer| (arrival.net, answer)));
+            }
+        }
+    }
+
+    /// While closing or draining only the peer's own end of the connection matters.
+    fn handle_late(&mut self, now: Instant, datagram: &mut [u8], net: PathId) {
+        self.on_datagram_while_closing();
+        let arrival = Arrival { now, net, ecn: None, datagram_len: datagram.len() };
+        if let Ok(header) = parse(datagram, LOCAL_LEN)
+            && header.kind == Kind::Short
+            && let Some(id) = self.local_cids.path_of(&header.dcid)
+            && let Some((_, payload)) = self.open_short(&arrival, &header, datagram, id)
+            && payload.iter().any(|byte| matches!(byte, 0x1c | 0x1d))
+            && self.has_close(&payload)
+        {
+            self.drain(now, Closed::Local);
+        }
+    }
+
+    fn on_packet(
+        &mut self,
+        arrival: &Arrival,
+        header: &Header,
+        packet: &mut [u8],
+        first: bool,
+    ) -> Result<(), TransportError> {
+        match header.kind {
+            Kind::VersionNegotiation => self.on_version_negotiation(header),
+            Kind::Retry => self.on_retry(header, packet),
+            Kind::ZeroRtt => self.totals.dropped_packets += 1,
+            Kind::Initial => return self.on_long(arrival, header, packet, Level::Initial),
+            Kind::Handshake => return self.on_long(arrival, header, packet, Level::Handshake),
+            Kind::Short => return self.on_short(arrival, header, packet, first),
+        }
+        Ok(())
+    }
+
+    /// Nothing but a list without our version ends the attempt (RFC 9000 §6.2).
+    fn on_version_negotiation(&mut self, header: &Header) {
+        let expected = self.is_client
+            && !self.handshake.peer_known
+            && header.dcid == self.handshake.local_cid
+            && header.scid == self.handshake.original_dcid;
+        let mut versions = header.token.chunks_exact(4);
+        if expected && versions.all(|version| version != VERSION_1.to_be_bytes()) {
+            self.die(Some(Closed::VersionMismatch));
+        }
+    }
+
+    /// RFC 9000 §17.2.5.2.
+    fn on_retry(&mut self, header: &Header, packet: &[u8]) {
+        let original = self.handshake.original_dcid;
+        let acceptable = self.is_client
+            && !self.handshake.peer_known
+            && self.handshake.retry_scid.is_none()
+            && header.token.len() > 16
+            && header.scid != original
+            && crypto::retry_is_authentic(packet, &original);
+        if !acceptable {
+            self.totals.dropped_packets += 1;
+            return;
+        }
+        self.handshake.token = header.token[..header.token.len() - 16].to_vec();
+        self.handshake.retry_scid = Some(header.scid);
+        self.aim_at(header.scid);
+        let out = &mut self.handshake.space_mut(Level::Initial).out;
+        let sent = out.sent_to();
+        out.on_lost(0..sent, false);
+    }
+
+    fn on_long(
+        &mut self,
+        arrival: &Arrival,
+        header: &Header,
+        packet: &mut [u8],
+        level: Level,
+    ) -> Result<(), TransportError> {
+        if !self.may_be_ours(arrival, header, (level, packet))? {
+            self.totals.dropped_packets += 1;
+            return Ok(());
+        }
+        let space = self.handshake.space(level);
+        let Some(keys) = &space.keys else { return Ok(()) };
+        let remote = (keys.remote.header.as_ref(), keys.remote.packet.as_ref());
+        let opened =
+            crypto::unprotect(packet, header.number_at, remote.0).and_then(|(len, low)| {
+                let number = crate::wire::decode_number(space.space.received.largest(), low, len);
+                let at = header.number_at + len;
+                let plain = crypto::open(packet, at, remote.1, (0, number))?;
+                Some((number, at..at + plain))
+            });
+        let Some((number, payload)) = opened else {
+            self.totals.dropped_packets += 1;
+            return Ok(());
+        };
+        if packet[0] & RESERVED_LONG != 0 {
+            return Err(TransportError::new(Code::ProtocolViolation, "reserved bits"));
+        }
+        if self.handshake.space(level).space.received.is_duplicate(number) {
+            self.totals.duplicate_packets += 1;
+            return Ok(());
+        }
+        if self.is_client && !self.handshake.peer_known {
+            self.learn_peer(header.scid);
+        }
+        self.on_authentic(arrival, 0);
+        if level == Level::Handshake && !self.is_client {
+            // RFC 9000 §8.1: the address is proven; RFC 9001 §4.9.1: Initial keys are over.
+            if let Some(path) = self.paths.get_mut(&0) {
+                path.validated = true;
+            }
+            self.drop_keys(Level::Initial);
+            self.local_cids.drop_path(u32::MAX);
+        }
+        let payload = packet[payload].to_vec();
+        self.on_handshake_payload(arrival, (level, number), &payload)
+    }
+
+    /// Whether a long header may belong to this connection; the first Initial makes the server's.
+    fn may_be_ours(
+        &mut self,
+        arrival: &Arrival,
+        header: &Header,
+        (level, packet): (Level, &[u8]),
+    ) -> Result<bool, TransportError> {
+        let small = arrival.datagram_len < MIN_INITIAL_BYTES;
+        if level == Level::Initial && !self.is_client && small {
+            return Ok(false); // RFC 9000 §14.1
+        }
+        if !self.is_client && self.handshake.tls.is_none() {
+            if level != Level::Initial || header.dcid.as_slice().len() < 8 {
+                return Ok(false); // RFC 9000 §7.2
+            }
+            if !opens_as_first(header, packet) {
+                return Ok(false); // no state for what is damaged or made up
+            }
+            self.start_server(arrival.now, arrival.net, (header.dcid, header.scid))?;
+        }
+        self.count_arrival(arrival, 0);
+        let known = self.local_cids.path_of(&header.dcid).is_some();
+        let same_peer = !self.handshake.peer_known || self.is_peer(&header.scid);
+        Ok(known && same_peer)
+    }
+
+    fn is_peer(&self, scid: &ConnectionId) -> bool {
+        self.peer_cids.current(0).as_ref() == Some(scid) || self.confirmed
+    }
+
+    /// Counts towards what may be sent to an address that is not proven (RFC 9000 §8.1).
+    fn count_arrival(&mut self, arrival: &Arrival, id: u32) {
+        if let Some(path) = self.paths.get_mut(&id)
+            && path.net == arrival.net
+            && !path.validated
+        {
+            path.came_bytes += arrival.datagram_len as u64;
+        }
+    }
+
+    fn on_short(
+        &mut self,
+        arrival: &Arrival,
+        header: &Header,
+        packet: &mut [u8],
+        first: bool,
+    ) -> Result<(), TransportError> {
+        let original: Option<[u8; 16]> = packet.last_chunk().copied(); // decryption overwrites it
+        let id = self.local_cids.path_of(&header.dcid).filter(|id| *id != u32::MAX);
+        // Before the handshake is complete nothing may be processed (RFC 9001 §5.7).
+        let opened = id.filter(|_| self.connected).and_then(|id| {
+            let (number, payload) = self.open_short(arrival, header, packet, id)?;
+            Some((id, number, payload))
+        });
+        let Some((id, number, payload)) = opened else {
+            let mut tail = vec![0; 5];
+            tail.extend(original.into_iter().flatten());
+            if first && self.peer_cids.is_reset(&tail) && packet.len() >= 21 {
+                self.events.push(Event::Closed(Closed::StatelessReset));
+                self.life = Life::Draining { until: arrival.now + self.longest_pto() * 3 };
+                return Ok(());
+            }
+            return self.on_forgery();
+        };
+        if packet[0] & RESERVED_SHORT != 0 {
+            return Err(TransportError::new(Code::ProtocolViolation, "reserved bits"));
+        }
+        self.accept_path(arrival, id)?;
+        let Some(path) = self.paths.get_mut(&id) else { return Ok(()) };
+        if path.space.received.is_duplicate(number) {
+            self.totals.duplicate_packets += 1;
+            return Ok(());
+        }
+        self.count_arrival(arrival, id);
+        self.on_authentic(arrival, id);
+        self.on_payload(arrival, (id, number), &payload)
+    }
+
+    /// Decrypts a 1-RTT packet; takes the peer's key update with it.
+    fn open_short(
+        &mut self,
+        arrival: &Arrival,
+        header: &Header,
+        packet: &mut [u8],
+        id: u32,
+    ) -> Option<(u64, Vec<u8>)> {
+        let keys = self.one_rtt.as_mut()?;
+        let (len, low) = crypto::unprotect(packet, header.number_at, keys.remote_header.as_ref())?;
+        let largest = self.paths.get(&id).and_then(|path| path.space.received.largest());
+        let number = crate::wire::decode_number(largest, low, len);
+        let phase = packet[0] & KEY_PHASE != 0;
+        let at = header.number_at + len;
+        let plain = match keys.open(packet, at, (id, number), (phase, arrival.now)) {
+            Opened::Payload(plain) => plain,
+            Opened::Updated(plain) => {
+                self.rotate_keys(arrival.now);
+                plain
+            }
+            Opened::Forged => return None,
+        };
+        Some((number, packet[at..at + plain].to_vec()))
+    }
+
+    /// An authentic packet of a path that is not there yet: the client has opened it.
+    fn accept_path(&mut self, arrival: &Arrival, id: u32) -> Result<(), TransportError> {
+        if self.paths.contains_key(&id) {
+            return Ok(());
+        }
+        if self.is_client || !self.multipath || id < self.next_path {
+            return Ok(()); // a path that is over
+        }
+        self.next_path = id + 1;
+        let path: Path = self.new_path(id, arrival.net);
+        self.paths.insert(id, path);
+        self.challenge_path(id);
+        Ok(())
+    }
+
+    fn on_authentic(&mut self, arrival: &Arrival, id: u32) {
+        self.idle_armed = false;
+        self.restart_idle(arrival.now);
+        let Some(ecn) = arrival.ecn else { return };
+        let Some(path) = self.paths.get_mut(&id) else { return };
+        let counts = &mut path.space.received.ecn; // RFC 9000 §13.4.1
+        match ecn {
+            Ecn::Ect0 => counts.ect0 += 1,
+            Ecn::Ect1 => counts.ect1 += 1,
+            Ecn::Ce => counts.ce += 1,
+        }
+    }
+}
+
+/// Whether a first packet is what its connection ID says (RFC 9001 §5.2).
+fn opens_as_first(header: &Header, packet: &[u8]) -> bool {
+    let keys = crypto::initial_keys(&header.dcid, rustls::Side::Server).remote;
+    let mut packet = packet.to_vec();
+    let number = crypto::unprotect(&mut packet, header.number_at, keys.header.as_ref());
+    number.is_some_and(|(len, low)| {
+        let number = crate::wire::decode_number(None, low, len);
+        crypto::open(&mut packet, header.number_at + len, keys.packet.as_ref(), (0, number))
+            .is_some()
+    })
+}

@@ -1,0 +1,111 @@
+//! Streams and DATAGRAMs, as the application sees them.
+
+use super::Endpoint;
+use crate::error::Error;
+use crate::wire::{Frame, varint_len};
+use units::Instant;
+
+/// DATAGRAMs of the application that wait to be sent.
+const MAX_WAITING_DATAGRAMS: usize = 1024;
+
+/// What reading a stream gives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Read {
+    /// The next bytes in order.
+    Data(Vec<u8>),
+    /// Nothing at hand; [`crate::Event::Readable`] follows.
+    Blocked,
+    /// Everything was read.
+    Finished,
+    /// The peer gave the stream up with this code.
+    Reset(u64),
+}
+
+impl Endpoint {
+    /// Opens a stream, bidirectional or not.
+    pub fn open_stream(&mut self, bidi: bool) -> Result<u64, Error> {
+        self.is_connected().then_some(()).ok_or(Error::NotOpen)?;
+        self.streams.open(bidi)
+    }
+
+    /// Gives a stream more to send: how many bytes the send buffer took.
+    pub fn write(&mut self, stream: u64, data: &[u8]) -> Result<usize, Error> {
+        self.streams.write(stream, data)
+    }
+
+    /// The stream ends with what was written.
+    pub fn finish(&mut self, stream: u64) -> Result<(), Error> {
+        self.streams.finish(stream)
+    }
+
+    /// Gives a stream up.
+    pub fn reset(&mut self, stream: u64, error_code: u64) -> Result<(), Error> {
+        if let Some(final_size) = self.streams.reset(stream, error_code)? {
+            self.control.push_back(Frame::ResetStream { id: stream, error_code, final_size });
+        }
+        Ok(())
+    }
+
+    /// Asks the peer to give a stream up.
+    pub fn stop(&mut self, stream: u64, error_code: u64) -> Result<(), Error> {
+        let half = self.streams.recv.get_mut(&stream).ok_or(Error::NoStream(stream))?;
+        if !half.is_complete() && !half.stopped {
+            self.control.push_back(Frame::StopSending { id: stream, error_code });
+        }
+        Ok(())
+    }
+
+    /// Reads a stream: at most `max` bytes.
+    pub fn read(&mut self, now: Instant, stream: u64, max: usize) -> Result<Read, Error> {
+        let rtt = self.slowest_rtt();
+        if let Some(data) = self.streams.read((now, rtt), stream, max)? {
+            return Ok(Read::Data(data));
+        }
+        let half = self.streams.recv.get_mut(&stream).ok_or(Error::NoStream(stream))?;
+        if !half.is_complete() {
+            return Ok(Read::Blocked);
+        }
+        half.ended = true;
+        let end = half.reset.map_or(Read::Finished, Read::Reset);
+        self.streams.collect(stream);
+        Ok(end)
+    }
+
+    /// Whether everything that a stream will ever bring was read.
+    pub fn is_ended(&self, stream: u64) -> bool {
+        self.streams.is_ended(stream)
+    }
+
+    /// Bytes written and not acknowledged, all streams together.
+    pub fn buffered_bytes(&self) -> u64 {
+        self.streams.buffered
+    }
+
+    /// Longest DATAGRAM that can be sent.
+    pub fn max_datagram_bytes(&self) -> usize {
+        // Short header with 20 + 4 bytes, tag, frame type and length.
+        let in_packet = self.config.datagram_bytes.saturating_sub(25 + 16 + 3);
+        let peer = usize::try_from(self.peer.max_datagram_frame_size).unwrap_or(usize::MAX);
+        in_packet.min(peer.saturating_sub(1 + varint_len(peer as u64)))
+    }
+
+    /// Sends a DATAGRAM: unreliable, but congestion-controlled (RFC 9221). False: too many wait.
+    pub fn send_datagram(&mut self, data: &[u8]) -> Result<bool, Error> {
+        let limit = self.max_datagram_bytes();
+        if data.len() > limit || self.peer.max_datagram_frame_size == 0 {
+            return Err(Error::DatagramSize { bytes: data.len(), limit });
+        }
+        let room = self.datagrams_out.len() < MAX_WAITING_DATAGRAMS;
+        if room {
+            self.datagrams_out.push_back(data.to_vec());
+        }
+        Ok(room)
+    }
+
+    /// The next DATAGRAM that came.
+    pub fn recv_datagram(&mut self) -> Option<Vec<u8>> {
+        let data = self.datagrams_in.pop_front()?;
+        self.datagrams_in_bytes -= data.len() + 64;
+        Some(data)
+    }
+}

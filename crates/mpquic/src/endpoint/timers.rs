@@ -1,0 +1,181 @@
+//! Time.
+
+use super::Endpoint;
+use super::close::Life;
+use super::handshake::Level;
+use crate::event::Closed;
+use crate::path::Path;
+use units::{Duration, Instant};
+
+impl Endpoint {
+    /// When [`Endpoint::on_timeout`] has to be called at the latest.
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        let first = match self.life {
+            Life::Over => return None,
+            Life::Closing { until, .. } | Life::Draining { until } => until,
+            Life::Open => {
+                let handshake = self.handshake_timer().map(|(at, _)| at);
+                let acks = [Level::Initial, Level::Handshake].map(|level| {
+                    let space = &self.handshake.space(level).space;
+                    space
+                        .loss_at
+                        .into_iter()
+                        .chain(space.received.ack_at.filter(|_| self.may_answer()))
+                        .min()
+                });
+                let paths = self.paths.values().filter_map(|path| self.path_timer(path));
+                let timers = acks.into_iter().flatten().chain(handshake).chain(paths);
+                timers.min().unwrap_or(Instant::FAR_FUTURE).min(self.idle_at).min(self.wake_at)
+            }
+        };
+        (first != Instant::FAR_FUTURE).then_some(first)
+    }
+
+    /// The anti-amplification limit leaves room for an answer.
+    fn may_answer(&self) -> bool {
+        self.paths.get(&0).is_some_and(|path| {
+            path.amplification_left() >= self.config.datagram_bytes.max(1200) as u64
+        })
+    }
+
+    fn path_timer(&self, path: &Path) -> Option<Instant> {
+        let delay = self.max_ack_delay();
+        let others = self.others_work(path.id);
+        let outage = path.forecast.front();
+        let challenge = path.challenge.and(path.challenge_at);
+        let due = [
+            path.drains_until,
+            path.rest_until,
+            path.space.loss_at,
+            path.pto_at(delay, others).filter(|_| self.confirmed),
+            path.fails_at(delay).filter(|_| self.confirmed),
+            path.space.received.ack_at.filter(|_| path.rest_until.is_none()),
+            challenge.filter(|_| path.rest_until.is_none() && path.drains_until.is_none()),
+            outage.map(|outage| outage.start).filter(|_| path.rest_until.is_none()),
+        ];
+        due.into_iter().flatten().min()
+    }
+
+    /// Fires every timer that is due.
+    pub fn on_timeout(&mut self, now: Instant) {
+        match self.life {
+            Life::Over => return,
+            Life::Closing { until, .. } | Life::Draining { until } => {
+                if until <= now {
+                    self.die(None);
+                }
+                return;
+            }
+            Life::Open => {}
+        }
+        if self.idle_at <= now {
+            return self.die(Some(Closed::IdleTimeout)); // RFC 9000 §10.1
+        }
+        self.update_rest(now);
+        self.detect_losses(now);
+        if let Some((_, level)) = self.handshake_timer().filter(|(at, _)| *at <= now) {
+            self.on_handshake_timer(now, level);
+        }
+        let ids: Vec<u32> = self.paths.keys().copied().collect();
+        ids.into_iter().for_each(|id| self.on_path_timer(now, id));
+        if self.wake_at <= now {
+            self.wake_at = Instant::FAR_FUTURE;
+        }
+    }
+
+    fn on_path_timer(&mut self, now: Instant, id: u32) {
+        let delay = self.max_ack_delay();
+        let others = self.others_work(id);
+        let Some(path) = self.paths.get(&id) else { return };
+        if path.drains_until.is_some() {
+            if path.drains_until.is_some_and(|until| until <= now) {
+                self.drop_path(id);
+            }
+            return;
+        }
+        if Self::challenge_gave_up(path, now) {
+            return self.leave_path(now, id, super::paths::UNSTABLE_OR_POOR);
+        }
+        self.postpone_challenge(now, id);
+        let Some(path) = self.paths.get(&id) else { return };
+        if !self.confirmed {
+            return;
+        }
+        let fails = path.fails_at(delay).is_some_and(|at| at <= now);
+        let probes = path.pto_at(delay, others).is_some_and(|at| at <= now);
+        if fails {
+            self.fail_path(now, id);
+        } else if probes {
+            self.on_probe_timer(now, id);
+        }
+    }
+
+    /// The probe timer of the handshake (RFC 9002 §6.2.1, §6.2.2.1).
+    fn handshake_timer(&self) -> Option<(Instant, Level)> {
+        if self.confirmed {
+            return None;
+        }
+        let path = self.paths.get(&0)?;
+        let period = path.rtt.pto() * (1 << self.handshake.pto_count.min(10));
+        let levels = [Level::Initial, Level::Handshake];
+        let in_flight =
+            levels.into_iter().filter(|level| self.handshake.space(*level).space.is_eliciting());
+        let first = in_flight
+            .map(|level| (self.handshake.space(level).space.last_eliciting_at + period, level));
+        let first = first.min_by_key(|(at, _)| *at);
+        if first.is_some() && !self.may_answer() {
+            return None; // blocked until the client sends more: RFC 9002 §6.2.2.1
+        }
+        // A client keeps probing: the server may be blocked by its anti-amplification limit.
+        first.or_else(|| {
+            let level = if self.handshake.space(Level::Handshake).keys.is_some() {
+                Level::Handshake
+            } else {
+                Level::Initial
+            };
+            let space = &self.handshake.space(level).space;
+            let probes =
+                self.is_client && space.sent.next() + u64::from(level == Level::Handshake) > 0;
+            probes.then_some((space.last_eliciting_at.max(self.idle_base()) + period, level))
+        })
+    }
+
+    /// When the idle timer was started.
+    fn idle_base(&self) -> Instant {
+        self.idle_at.saturating_sub(self.idle_period())
+    }
+
+    fn on_handshake_timer(&mut self, now: Instant, level: Level) {
+        self.handshake.pto_count += 1;
+        for level in [Level::Initial, Level::Handshake] {
+            let frames: Vec<_> = {
+                let space = &mut self.handshake.space_mut(level).space;
+                space.last_eliciting_at = now;
+                space.sent.iter().flat_map(|(_, packet)| packet.frames.clone()).collect()
+            };
+            for frame in frames {
+                if let crate::space::SentFrame::Crypto(range) = frame {
+                    self.on_crypto_lost(level, range);
+                }
+            }
+        }
+        self.handshake.space_mut(level).ping = true;
+    }
+
+    // ---- idle --------------------------------------------------------------------------------
+
+    fn idle_period(&self) -> Duration {
+        let ours = self.config.idle_timeout;
+        let peers = Duration::from_millis(self.peer.max_idle_timeout_ms);
+        let both = [ours, peers].into_iter().filter(|period| !period.is_zero());
+        match both.min() {
+            // RFC 9000 §10.1: not before three probe timeouts.
+            Some(period) => period.max(self.longest_pto() * 3),
+            None => Duration::from_secs(1 << 33),
+        }
+    }
+
+    pub(super) fn restart_idle(&mut self, now: Instant) {
+        self.idle_at = now + self.idle_period();
+    }
+}

@@ -1,0 +1,53 @@
+//! Multipath QUIC. Sans-IO: no sockets, threads, wall clock or global random source; `now` and the
+//! random seed are arguments.
+//!
+//! One [`Endpoint`] is one end of one connection, client or server: datagrams go in by
+//! [`Endpoint::handle`] and come out by [`Endpoint::poll_transmit`], each with the path that it takes.
+//! TLS 1.3 and all cryptography are those of rustls and ring. Their keys are random, so the bytes of
+//! two runs differ; what is sent when, and how long it is, follows from the seed.
+//!
+//! What no other endpoint lets a caller choose is chosen here: the path of each packet of data by a
+//! [`scheduler::Scheduler`], the path of acknowledgements by [`AckPath`], what is sent again on other
+//! paths by [`Reinjection`], and when a path rests by [`Endpoint::set_forecast`].
+//!
+//! **There:** QUIC version 1 (RFC 9000, 9001, 9002) with streams both ways, flow control with windows
+//! that grow, DATAGRAM (RFC 9221), key update, Retry (as client), version negotiation, stateless reset,
+//! idle timeout; the multipath extension (draft-ietf-quic-multipath-21 as noq-proto 1.4 speaks it):
+//! path IDs, packet number spaces and connection IDs per path, validation, PATH_ACK, PATH_ABANDON,
+//! PATH_STATUS. A path that is silent for max(3 PTO, 500 ms) counts as failed; its flight goes elsewhere
+//! one PTO after it was expected, and it is used again when it answers a probe.
+//!
+//! **Not there:** 0-RTT; session tickets kept beyond what rustls does; a server that sends Retry or
+//! NEW_TOKEN; migration and rebinding outside multipath (the caller's path is the address); a preferred
+//! address; path MTU discovery (`Config::datagram_bytes` is what the caller knows); marking own packets
+//! ECT (marks that come are counted and reported); ACK frequency; QUIC version 2; qlog; stream
+//! priorities. `Decision::Ahead` is obeyed as `Send`, and nothing queues behind a full window
+//! (`queue_limit_windows`). A listener for many connections is the caller's.
+//!
+//! A peer that acknowledges all paths on one (noq-proto) makes every path look silent when that one is
+//! dark: nothing here helps against that.
+//!
+//! It has had **no external security review**.
+
+mod cids;
+mod config;
+mod crypto;
+mod endpoint;
+mod error;
+mod event;
+mod path;
+mod reset;
+mod space;
+mod streams;
+pub mod wire;
+
+pub use config::{AckPath, Config, Reinjection, Role};
+pub use endpoint::{Ecn, Endpoint, Read, Totals};
+pub use error::{Code, Error, TransportError};
+pub use event::{Closed, Event};
+pub use path::PathStats;
+pub use reset::stateless_reset;
+pub use rustls;
+
+#[cfg(test)]
+mod tests;

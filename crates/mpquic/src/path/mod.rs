@@ -1,0 +1,247 @@
+//! One path: its packet number space, RTT, congestion control, validation and state.
+
+mod pacer;
+mod rtt;
+mod space;
+
+pub(crate) use rtt::Rtt;
+pub(crate) use space::Space;
+
+use congestion::Controller;
+use pacer::Pacer;
+use recovery::DeliverySampler;
+use scheduler::{Outage, PathView};
+use std::collections::{BTreeSet, VecDeque};
+use units::{Bitrate, Duration, Instant, PathId};
+
+/// Anti-amplification: so many times what came may leave on a path that is not validated
+/// (RFC 9000 §8.1).
+const AMPLIFICATION: u64 = 3;
+/// Linux's floor of `rttvar_us`, which kernel ECF reads (`PathView::rttvar_kernel`).
+const KERNEL_RTTVAR_FLOOR: Duration = Duration::from_millis(200);
+/// Silence before a path counts as failed, at least.
+const FAILURE_FLOOR: Duration = Duration::from_millis(500);
+/// Probes of a silent path are no further apart than this while another path works.
+const PROBE_CEILING: Duration = Duration::from_millis(250);
+
+/// Whether a path answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Health {
+    Good,
+    /// A probe timer fired: nothing new goes there while others work.
+    Suspected,
+    /// Silent for long.
+    Failed,
+}
+
+/// What a path has carried.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PathStats {
+    /// Packets with data or control frames sent.
+    pub sent_packets: u64,
+    /// UDP payload sent.
+    pub sent_bytes: u64,
+    /// Packets found lost.
+    pub lost_packets: u64,
+    /// UDP payload of acknowledged packets.
+    pub delivered_bytes: u64,
+    /// Stream bytes sent here that had been sent before, known to be lost or not.
+    pub retransmitted_bytes: u64,
+    /// Of these, bytes sent again on suspicion, at the tail, or because the scheduler repeats.
+    pub reinjected_bytes: u64,
+    /// PATH_ACK and ACK frames sent here.
+    pub acks: u64,
+    /// Smoothed RTT; the default of RFC 9002 before the first sample.
+    pub srtt: Duration,
+    /// Congestion window.
+    pub cwnd_bytes: u64,
+    /// In flight.
+    pub in_flight_bytes: u64,
+}
+
+#[derive(Debug)]
+pub(crate) struct Path {
+    pub id: u32,
+    pub net: PathId,
+    pub space: Space,
+    pub rtt: Rtt,
+    pub cc: Box<dyn Controller>,
+    pub sampler: DeliverySampler,
+    pacer: Pacer,
+    pub in_flight: u64,
+    /// The peer has shown that it receives here.
+    pub validated: bool,
+    pub came_bytes: u64,
+    pub left_bytes: u64,
+    /// Ours, waiting for its answer; and when it goes again.
+    pub challenge: Option<[u8; 8]>,
+    pub challenge_at: Option<Instant>,
+    pub challenge_tries: u32,
+    pub response: Option<[u8; 8]>,
+    pub health: Health,
+    pub pto_count: u32,
+    pub probes: u32,
+    /// Since when something is in flight without any sign of life.
+    pub silent_since: Option<Instant>,
+    /// Losses of packets sent before belong to the episode under way (RFC 9002 §7.3.2).
+    pub recovery_start: Option<Instant>,
+    pub in_recovery: bool,
+    pub forecast: VecDeque<Outage>,
+    /// The outage under way was acted upon.
+    pub outage_noted: bool,
+    /// Nothing leaves until then.
+    pub rest_until: Option<Instant>,
+    pub local_backup: bool,
+    pub status_sequence: u64,
+    pub peer_backup: bool,
+    pub peer_status_sequence: Option<u64>,
+    /// Given up: what still comes is acknowledged elsewhere until then.
+    pub drains_until: Option<Instant>,
+    /// Paths whose acknowledgement leaves here with the next packet.
+    pub acks_to_carry: BTreeSet<u32>,
+    /// The redundant scheduler's walk along the streams.
+    pub walk: (u64, u64),
+    pub stats: PathStats,
+}
+
+impl Path {
+    pub fn new(id: u32, net: PathId, cc: Box<dyn Controller>) -> Self {
+        Self {
+            id,
+            net,
+            space: Space::default(),
+            rtt: Rtt::default(),
+            cc,
+            sampler: DeliverySampler::default(),
+            pacer: Pacer::default(),
+            in_flight: 0,
+            validated: false,
+            came_bytes: 0,
+            left_bytes: 0,
+            challenge: None,
+            challenge_at: None,
+            challenge_tries: 0,
+            response: None,
+            health: Health::Good,
+            pto_count: 0,
+            probes: 0,
+            silent_since: None,
+            recovery_start: None,
+            in_recovery: false,
+            forecast: VecDeque::new(),
+            outage_noted: false,
+            rest_until: None,
+            local_backup: false,
+            status_sequence: 0,
+            peer_backup: false,
+            peer_status_sequence: None,
+            drains_until: None,
+            acks_to_carry: BTreeSet::new(),
+            walk: (0, 0),
+            stats: PathStats::default(),
+        }
+    }
+
+    /// Neither given up nor waiting for its validation.
+    pub fn is_open(&self) -> bool {
+        self.validated && self.drains_until.is_none()
+    }
+
+    /// May carry data as far as its state is concerned.
+    pub fn is_usable(&self) -> bool {
+        self.is_open() && self.health == Health::Good && self.rest_until.is_none()
+    }
+
+    /// Bytes that may leave before the peer has shown itself.
+    pub fn amplification_left(&self) -> u64 {
+        if self.validated {
+            return u64::MAX;
+        }
+        (self.came_bytes * AMPLIFICATION).saturating_sub(self.left_bytes)
+    }
+
+    pub fn pacing_rate(&self) -> Bitrate {
+        if let Some(rate) = self.cc.pacing_rate() {
+            return rate;
+        }
+        let window = self.cc.window_bytes();
+        let slow_start = window < self.cc.ssthresh_bytes();
+        let rate = Bitrate::from_bytes_per(window, self.rtt.smoothed());
+        // RFC 9002 §7.7: N = 1.25; twice in slow start, which doubles in a round trip.
+        if slow_start { rate.scaled(2, 1) } else { rate.scaled(5, 4) }
+    }
+
+    pub fn window_has_room(&self, packet_bytes: u64) -> bool {
+        self.in_flight + packet_bytes <= self.cc.window_bytes()
+    }
+
+    pub fn pacer_ready_at(&self, packet_bytes: u64) -> Instant {
+        if !self.rtt.has_sample() {
+            return Instant::ZERO; // nothing to pace by: the initial window leaves at once
+        }
+        self.pacer.ready_at(self.pacing_rate(), packet_bytes)
+    }
+
+    pub fn on_paced(&mut self, now: Instant, bytes: u64) {
+        let rate = self.pacing_rate();
+        self.pacer.on_sent(now, rate, bytes);
+    }
+
+    /// Probe timeout with the peer's ACK delay (RFC 9002 §6.2.1).
+    pub fn pto(&self, max_ack_delay: Duration) -> Duration {
+        self.rtt.pto() + max_ack_delay
+    }
+
+    /// When the probe timer fires.
+    pub fn pto_at(&self, max_ack_delay: Duration, others_work: bool) -> Option<Instant> {
+        let rests = self.rest_until.is_some() || !self.is_open();
+        if rests || (!self.space.is_eliciting() && self.health != Health::Failed) {
+            return None;
+        }
+        let pto = self.pto(max_ack_delay);
+        let backed_off = pto * (1 << self.pto_count.min(10)); // RFC 9002 §6.2.1
+        let period = if others_work { backed_off.min(pto.max(PROBE_CEILING)) } else { backed_off };
+        Some(self.space.last_eliciting_at + period)
+    }
+
+    /// When a silent path counts as failed.
+    pub fn fails_at(&self, max_ack_delay: Duration) -> Option<Instant> {
+        if self.health == Health::Failed || self.rest_until.is_some() || !self.is_open() {
+            return None;
+        }
+        let silence = (self.pto(max_ack_delay) * 3).max(FAILURE_FLOOR);
+        self.silent_since.map(|since| since + silence)
+    }
+
+    /// What a scheduler sees.
+    pub fn view(&self, now: Instant, packet_bytes: u64) -> PathView {
+        let ready = self.pacer_ready_at(packet_bytes) <= now;
+        let sent = self.stats.sent_packets.max(1);
+        let sampled = |span| if self.rtt.has_sample() { span } else { Duration::ZERO };
+        PathView {
+            id: self.net,
+            usable: self.is_usable(),
+            has_room: ready && self.window_has_room(packet_bytes),
+            backup: self.local_backup || self.peer_backup,
+            tried: false,
+            srtt: sampled(self.rtt.smoothed()),
+            latest_rtt: sampled(self.rtt.latest()),
+            min_rtt: sampled(self.rtt.min()),
+            mdev: self.rtt.var(),
+            rttvar_kernel: (self.rtt.var() * 4).max(KERNEL_RTTVAR_FLOOR),
+            cwnd_packets: self.cc.window_bytes() / packet_bytes,
+            ssthresh_packets: match self.cc.ssthresh_bytes() {
+                u64::MAX => u64::MAX,
+                bytes => bytes / packet_bytes,
+            },
+            in_flight_packets: self.in_flight.div_ceil(packet_bytes),
+            queued_packets: 0,
+            unacked_bytes: self.in_flight,
+            mss_bytes: packet_bytes,
+            pacing_rate: if self.rtt.has_sample() { self.pacing_rate() } else { Bitrate::ZERO },
+            loss_ratio: self.stats.lost_packets as f64 / sent as f64,
+            forecast: self.forecast.front().copied(),
+            repeat_bytes: 0,
+        }
+    }
+}

@@ -1,0 +1,70 @@
+use units::Duration;
+
+/// RTT before the first sample (RFC 9002 §6.2.2).
+const INITIAL_RTT: Duration = Duration::from_millis(333);
+/// Timer granularity (RFC 9002 §6.1.2, kGranularity).
+const GRANULARITY: Duration = Duration::from_millis(1);
+
+/// RTT of a path (RFC 9002 §5).
+#[derive(Clone, Debug)]
+pub(crate) struct Rtt {
+    latest: Duration,
+    smoothed: Duration,
+    var: Duration,
+    min: Option<Duration>,
+}
+
+impl Default for Rtt {
+    fn default() -> Self {
+        // RFC 9002 §5.3: smoothed_rtt = kInitialRtt, rttvar = kInitialRtt / 2.
+        Self { latest: INITIAL_RTT, smoothed: INITIAL_RTT, var: INITIAL_RTT / 2, min: None }
+    }
+}
+
+impl Rtt {
+    pub fn on_sample(&mut self, latest: Duration, ack_delay: Duration) {
+        self.latest = latest;
+        let Some(min) = self.min else {
+            self.min = Some(latest);
+            self.smoothed = latest;
+            self.var = latest / 2; // RFC 9002 §5.3
+            return;
+        };
+        let min = min.min(latest);
+        self.min = Some(min);
+        let adjusted = if latest >= min + ack_delay { latest - ack_delay } else { latest };
+        let error = self.smoothed.abs_diff(adjusted);
+        self.var = (self.var * 3 + error) / 4; // RFC 9002 §5.3
+        self.smoothed = (self.smoothed * 7 + adjusted) / 8; // RFC 9002 §5.3
+    }
+
+    pub fn has_sample(&self) -> bool {
+        self.min.is_some()
+    }
+
+    pub fn latest(&self) -> Duration {
+        self.latest
+    }
+
+    pub fn smoothed(&self) -> Duration {
+        self.smoothed
+    }
+
+    pub fn var(&self) -> Duration {
+        self.var
+    }
+
+    pub fn min(&self) -> Duration {
+        self.min.unwrap_or(self.smoothed)
+    }
+
+    /// Probe timeout without the peer's ACK delay (RFC 9002 §6.2.1).
+    pub fn pto(&self) -> Duration {
+        self.smoothed + (self.var * 4).max(GRANULARITY)
+    }
+
+    /// A packet older than this by the time a later one was acknowledged is lost (RFC 9002 §6.1.2).
+    pub fn loss_delay(&self) -> Duration {
+        (self.smoothed.max(self.latest) * 9 / 8).max(GRANULARITY)
+    }
+}

@@ -1,0 +1,67 @@
+use super::rtt::Rtt;
+use crate::space::{Received, SentPacket, SentPackets};
+use crate::wire::AckFrame;
+use units::Instant;
+
+/// A later packet by so many was acknowledged: lost (RFC 9002 §6.1.1, kPacketThreshold).
+const PACKET_THRESHOLD: u64 = 3;
+
+/// A packet number space with its acknowledgements and losses.
+#[derive(Debug, Default)]
+pub(crate) struct Space {
+    pub received: Received,
+    pub sent: SentPackets,
+    pub largest_acked: Option<u64>,
+    /// A packet is lost when nothing is heard of it until then.
+    pub loss_at: Option<Instant>,
+    pub last_eliciting_at: Instant,
+}
+
+impl Space {
+    /// Takes the packets that an acknowledgement covers for the first time, in order of number.
+    /// `Err`: it covers what was never sent.
+    pub fn take_acked(&mut self, ack: &AckFrame) -> Result<Vec<(u64, SentPacket)>, ()> {
+        let mut acked = Vec::new();
+        for range in ack.ranges.iter().rev() {
+            if *range.end() >= self.sent.next() {
+                return Err(());
+            }
+            for number in (*range.start()).max(self.sent.first())..=*range.end() {
+                acked.extend(self.sent.take(number)?.map(|packet| (number, packet)));
+            }
+        }
+        let largest = ack.ranges.first().map(|range| *range.end());
+        self.largest_acked = self.largest_acked.max(largest);
+        Ok(acked)
+    }
+
+    /// Takes the packets that are lost now (RFC 9002 §6.1), and sets when to look again.
+    pub fn take_lost(&mut self, now: Instant, rtt: &Rtt) -> Vec<(u64, SentPacket)> {
+        self.loss_at = None;
+        let Some(largest) = self.largest_acked else { return Vec::new() };
+        let delay = rtt.loss_delay();
+        let mut lost = Vec::new();
+        for (number, packet) in self.sent.iter() {
+            if number > largest {
+                break;
+            }
+            let at = packet.sent_at + delay;
+            if at <= now || largest >= number + PACKET_THRESHOLD {
+                lost.push(number);
+            } else {
+                self.loss_at = Some(self.loss_at.map_or(at, |earlier| earlier.min(at)));
+            }
+        }
+        let taken = lost.into_iter().filter_map(|number| {
+            let packet = self.sent.take(number).ok().flatten()?;
+            Some((number, packet))
+        });
+        let taken = taken.collect();
+        self.sent.trim();
+        taken
+    }
+
+    pub fn is_eliciting(&self) -> bool {
+        self.sent.oldest_eliciting().is_some()
+    }
+}

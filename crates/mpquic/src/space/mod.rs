@@ -1,0 +1,7 @@
+//! One packet number space: what was received, what was sent.
+
+mod received;
+mod sent;
+
+pub(crate) use received::Received;
+pub(crate) use sent::{SentFrame, SentPacket, SentPackets};

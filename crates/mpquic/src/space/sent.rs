@@ -1,0 +1,124 @@
+use crate::streams::Chunk;
+use crate::wire::Frame;
+use recovery::SendSnapshot;
+use std::collections::VecDeque;
+use std::ops::Range;
+use units::Instant;
+
+/// What has to be done when a packet is acknowledged or lost.
+#[derive(Clone, Debug)]
+pub(crate) enum SentFrame {
+    Stream(Chunk),
+    Crypto(Range<u64>),
+    /// The acknowledgement of a path's packets up to this number.
+    Ack {
+        path: u32,
+        largest: u64,
+    },
+    /// A frame that goes again as it is.
+    Control(Frame<'static>),
+    MaxData,
+    MaxStreamData(u64),
+    MaxStreams(bool),
+}
+
+/// A packet in flight.
+#[derive(Debug)]
+pub(crate) struct SentPacket {
+    pub sent_at: Instant,
+    pub bytes: u64,
+    pub eliciting: bool,
+    pub frames: Vec<SentFrame>,
+    pub snapshot: SendSnapshot,
+    /// Its frames were given to others already, and it no longer counts as in flight.
+    pub given_up: bool,
+    /// Its data was sent on another path, too.
+    pub copied: bool,
+}
+
+#[derive(Debug)]
+enum Slot {
+    Packet(Box<SentPacket>),
+    /// Never sent, to catch those who acknowledge what they did not see (RFC 9000 §21.4).
+    Skipped,
+    Gone,
+}
+
+/// The packets of a space that are neither acknowledged nor lost, by number.
+#[derive(Debug, Default)]
+pub(crate) struct SentPackets {
+    slots: VecDeque<Slot>,
+    /// Number of the first slot.
+    first: u64,
+}
+
+impl SentPackets {
+    /// The next packet number.
+    pub fn next(&self) -> u64 {
+        self.first + self.slots.len() as u64
+    }
+
+    pub fn push(&mut self, packet: SentPacket) {
+        self.slots.push_back(Slot::Packet(Box::new(packet)));
+    }
+
+    /// A packet that elicits no acknowledgement left: nothing is expected of it.
+    pub fn push_settled(&mut self) {
+        self.slots.push_back(Slot::Gone);
+        self.trim();
+    }
+
+    pub fn skip(&mut self) {
+        self.slots.push_back(Slot::Skipped);
+    }
+
+    /// Takes a packet out. `Err`: the number was never used.
+    pub fn take(&mut self, number: u64) -> Result<Option<SentPacket>, ()> {
+        let Some(index) = number.checked_sub(self.first) else { return Ok(None) };
+        let Some(slot) = self.slots.get_mut(index as usize) else { return Err(()) };
+        if matches!(slot, Slot::Skipped) {
+            return Err(());
+        }
+        let Slot::Packet(packet) = std::mem::replace(slot, Slot::Gone) else { return Ok(None) };
+        Ok(Some(*packet))
+    }
+
+    /// Drops what is settled at the front; a skipped number stays as long as an older packet.
+    pub fn trim(&mut self) {
+        while let Some(Slot::Gone | Slot::Skipped) = self.slots.front() {
+            if self.slots.len() == 1 && matches!(self.slots.front(), Some(Slot::Skipped)) {
+                return;
+            }
+            self.slots.pop_front();
+            self.first += 1;
+        }
+    }
+
+    /// Numbers below this were all settled long ago.
+    pub fn first(&self) -> u64 {
+        self.first
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (u64, &SentPacket)> {
+        self.slots.iter().zip(self.first..).filter_map(|(slot, number)| match slot {
+            Slot::Packet(packet) => Some((number, &**packet)),
+            _ => None,
+        })
+    }
+
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = (u64, &mut SentPacket)> {
+        self.slots.iter_mut().zip(self.first..).filter_map(|(slot, number)| match slot {
+            Slot::Packet(packet) => Some((number, &mut **packet)),
+            _ => None,
+        })
+    }
+
+    /// Ack-eliciting packets that count as in flight: the oldest's time of sending.
+    pub fn oldest_eliciting(&self) -> Option<Instant> {
+        self.iter().find(|(_, packet)| packet.eliciting && !packet.given_up).map(|(_, p)| p.sent_at)
+    }
+
+    pub fn len(&self) -> usize {
+        self.slots.len()
+    }
+}

@@ -1,0 +1,161 @@
+//! What the peer says about streams.
+
+use super::{SendHalf, Streams, is_bidi};
+use crate::error::{Code, TransportError};
+use crate::event::Event;
+use crate::wire::Frame;
+
+/// Bookkeeping of out-of-order pieces may cost a quarter of the largest window and this much.
+const OVERHEAD_FLOOR_BYTES: u64 = 1 << 20;
+
+impl Streams {
+    /// Makes sure that a stream which the peer names exists, if it may (RFC 9000 §3.2, §4.6).
+    /// False: it is over, the frame is late.
+    fn touch(&mut self, id: u64, events: &mut Vec<Event>) -> Result<bool, TransportError> {
+        let kind = usize::from(!is_bidi(id));
+        let index = id >> 2;
+        if self.is_ours(id) {
+            if index >= self.counts[kind].opened {
+                return Err(TransportError::new(Code::StreamState, "a stream that is not open"));
+            }
+            return Ok(true);
+        }
+        if index >= self.counts[kind].granted {
+            return Err(TransportError::new(Code::StreamLimit, "more streams than allowed"));
+        }
+        while self.counts[kind].peer_opened <= index {
+            let id = self.counts[kind].peer_opened << 2 | id & 3;
+            self.counts[kind].peer_opened += 1;
+            self.recv.insert(id, self.new_recv());
+            if is_bidi(id) {
+                let limit = self.peer.initial_max_stream_data_bidi_local;
+                self.send.insert(id, SendHalf::with_limit(limit));
+            }
+            events.push(Event::StreamOpened(id));
+        }
+        Ok(true)
+    }
+
+    fn touch_recv(&mut self, id: u64, events: &mut Vec<Event>) -> Result<bool, TransportError> {
+        if self.is_ours(id) && !is_bidi(id) {
+            return Err(TransportError::new(Code::StreamState, "data on a send-only stream"));
+        }
+        self.touch(id, events)?;
+        Ok(self.recv.contains_key(&id))
+    }
+
+    fn touch_send(&mut self, id: u64, events: &mut Vec<Event>) -> Result<bool, TransportError> {
+        if !self.is_ours(id) && !is_bidi(id) {
+            return Err(TransportError::new(Code::StreamState, "a receive-only stream"));
+        }
+        self.touch(id, events)?;
+        Ok(self.send.contains_key(&id))
+    }
+
+    /// The connection as a whole grew by `bytes` (RFC 9000 §4.1).
+    fn grow(&mut self, bytes: u64) -> Result<(), TransportError> {
+        self.received_data += bytes;
+        if self.received_data > self.window.max_data {
+            return Err(TransportError::new(Code::FlowControl, "connection window"));
+        }
+        Ok(())
+    }
+
+    /// A STREAM frame.
+    pub fn on_data(
+        &mut self,
+        (id, offset, fin): (u64, u64, bool),
+        data: &[u8],
+        events: &mut Vec<Event>,
+    ) -> Result<(), TransportError> {
+        if !self.touch_recv(id, events)? {
+            return Ok(());
+        }
+        let Some(half) = self.recv.get_mut(&id) else { return Ok(()) };
+        let was_readable = half.data.is_readable();
+        let before = half.data.overhead_bytes();
+        let grown = half.on_frame(offset, data, fin)?;
+        self.overhead = self.overhead + half.data.overhead_bytes() - before;
+        let discards = half.stopped || half.reset.is_some();
+        let tell =
+            (!was_readable && half.data.is_readable()) || (half.is_complete() && !half.ended);
+        if tell && !discards {
+            events.push(Event::Readable(id));
+        }
+        self.grow(grown)?;
+        if discards {
+            self.read_data += grown;
+        }
+        // Slow-drip attacks on reassembly: RFC 9000 §21.6.
+        if self.overhead as u64 > self.window_limit / 4 + OVERHEAD_FLOOR_BYTES {
+            return Err(TransportError::new(Code::InternalError, "too many pieces out of order"));
+        }
+        Ok(())
+    }
+
+    fn on_reset(
+        &mut self,
+        id: u64,
+        code: u64,
+        size: u64,
+        events: &mut Vec<Event>,
+    ) -> Result<(), TransportError> {
+        if !self.touch_recv(id, events)? {
+            return Ok(());
+        }
+        let Some(half) = self.recv.get_mut(&id) else { return Ok(()) };
+        let grown = half.on_frame(size, &[], true)?;
+        if half.reset.is_none() && !half.is_complete() {
+            // What was not read counts as read: the connection's window must not shrink.
+            let unread = size - half.data.read_offset();
+            self.overhead -= half.data.overhead_bytes();
+            half.data.clear();
+            half.reset = Some(code);
+            self.read_data += if half.stopped { grown } else { unread };
+            events.push(Event::Readable(id));
+        }
+        self.grow(grown)
+    }
+
+    /// Frames about streams other than STREAM. What has to be answered is returned.
+    pub fn on_frame(
+        &mut self,
+        frame: &Frame<'_>,
+        events: &mut Vec<Event>,
+    ) -> Result<Option<Frame<'static>>, TransportError> {
+        match *frame {
+            Frame::ResetStream { id, error_code, final_size } => {
+                self.on_reset(id, error_code, final_size, events)?;
+            }
+            Frame::StopSending { id, error_code } if self.touch_send(id, events)? => {
+                // RFC 9000 §3.5: answered by a reset.
+                let done = self.send.get(&id).is_none_or(SendHalf::is_done);
+                if let Ok(Some(final_size)) = self.reset(id, error_code)
+                    && !done
+                {
+                    events.push(Event::Stopped(id, error_code));
+                    return Ok(Some(Frame::ResetStream { id, error_code, final_size }));
+                }
+            }
+            Frame::MaxData { maximum } => self.max_data = self.max_data.max(maximum),
+            Frame::MaxStreamData { id, maximum } if self.touch_send(id, events)? => {
+                if let Some(half) = self.send.get_mut(&id) {
+                    half.max_data = half.max_data.max(maximum);
+                    self.ready.insert(id);
+                }
+            }
+            Frame::MaxStreams { bidi, maximum } => {
+                let count = &mut self.counts[usize::from(!bidi)];
+                if maximum > count.allowed {
+                    count.allowed = maximum;
+                    events.push(Event::StreamsAvailable(bidi));
+                }
+            }
+            Frame::StreamDataBlocked { id, .. } => {
+                self.touch_recv(id, events)?;
+            }
+            _ => {}
+        }
+        Ok(None)
+    }
+}

@@ -1,0 +1,310 @@
+//! The streams of a connection and their flow control.
+
+mod assembler;
+mod incoming;
+mod recv;
+mod send;
+
+pub(crate) use assembler::Assembler;
+pub(crate) use recv::{RecvHalf, Window};
+pub(crate) use send::{Chunk, SendHalf};
+
+use crate::error::Error;
+use crate::wire::Params;
+use std::collections::{BTreeMap, BTreeSet};
+use units::{Duration, Instant};
+
+/// Whether a stream was opened by the client (RFC 9000 §2.1).
+pub(crate) fn is_clients(id: u64) -> bool {
+    id & 1 == 0
+}
+
+/// Whether a stream is bidirectional (RFC 9000 §2.1).
+pub(crate) fn is_bidi(id: u64) -> bool {
+    id & 2 == 0
+}
+
+/// Counts of streams of one kind (bidirectional or not).
+#[derive(Debug, Default)]
+pub(crate) struct Count {
+    /// We opened so many.
+    opened: u64,
+    /// The peer lets us open so many.
+    pub allowed: u64,
+    /// The peer opened so many.
+    peer_opened: u64,
+    /// We let it open so many.
+    pub granted: u64,
+    /// The peer has to be told.
+    pub changed: bool,
+}
+
+#[derive(Debug)]
+pub(crate) struct Streams {
+    is_client: bool,
+    pub send: BTreeMap<u64, SendHalf>,
+    pub recv: BTreeMap<u64, RecvHalf>,
+    /// Streams with something to send, as far as is known.
+    ready: BTreeSet<u64>,
+    /// Who sends next: the streams take turns.
+    turn: u64,
+    pub counts: [Count; 2],
+    /// What the peer told us about its windows.
+    peer: Params,
+    pub max_data: u64,
+    pub sent_data: u64,
+    pub window: Window,
+    stream_window: u64,
+    window_limit: u64,
+    received_data: u64,
+    read_data: u64,
+    send_limit: u64,
+    pub buffered: u64,
+    /// Streams whose windows have to be told.
+    pub raised: BTreeSet<u64>,
+    /// Cost of the pieces held by all assemblers, beside their bytes.
+    overhead: usize,
+}
+
+impl Streams {
+    pub fn new(is_client: bool, config: &crate::Config) -> Self {
+        let count = || Count { granted: config.max_streams, ..Count::default() };
+        Self {
+            is_client,
+            send: BTreeMap::new(),
+            recv: BTreeMap::new(),
+            ready: BTreeSet::new(),
+            turn: 0,
+            counts: [count(), count()],
+            peer: Params::default(),
+            max_data: 0,
+            sent_data: 0,
+            window: Window::new(config.receive_window_bytes, config.max_receive_window_bytes),
+            stream_window: config.stream_window_bytes,
+            window_limit: config.max_receive_window_bytes,
+            received_data: 0,
+            read_data: 0,
+            send_limit: config.send_buffer_bytes,
+            buffered: 0,
+            raised: BTreeSet::new(),
+            overhead: 0,
+        }
+    }
+
+    pub fn set_peer(&mut self, peer: &Params) {
+        self.max_data = peer.initial_max_data;
+        self.counts[0].allowed = peer.initial_max_streams_bidi;
+        self.counts[1].allowed = peer.initial_max_streams_uni;
+        self.peer = peer.clone();
+    }
+
+    fn is_ours(&self, id: u64) -> bool {
+        is_clients(id) == self.is_client
+    }
+
+    fn new_recv(&self) -> RecvHalf {
+        RecvHalf::new(Window::new(self.stream_window, self.window_limit))
+    }
+
+    // ---- the application ---------------------------------------------------------------------
+
+    pub fn open(&mut self, bidi: bool) -> Result<u64, Error> {
+        let count = &mut self.counts[usize::from(!bidi)];
+        if count.opened >= count.allowed {
+            return Err(Error::StreamLimit);
+        }
+        let id = count.opened << 2 | u64::from(!bidi) << 1 | u64::from(!self.is_client);
+        count.opened += 1;
+        let limit = if bidi {
+            self.peer.initial_max_stream_data_bidi_remote
+        } else {
+            self.peer.initial_max_stream_data_uni
+        };
+        self.send.insert(id, SendHalf::with_limit(limit));
+        if bidi {
+            self.recv.insert(id, self.new_recv());
+        }
+        Ok(id)
+    }
+
+    pub fn write(&mut self, id: u64, data: &[u8]) -> Result<usize, Error> {
+        let room = self.send_limit.saturating_sub(self.buffered) as usize;
+        let half = self.send.get_mut(&id).ok_or(Error::NoStream(id))?;
+        if half.is_finished() {
+            return Err(Error::Finished(id));
+        }
+        let taken = data.len().min(room);
+        half.write(&data[..taken]);
+        self.buffered += taken as u64;
+        self.ready.insert(id);
+        Ok(taken)
+    }
+
+    pub fn finish(&mut self, id: u64) -> Result<(), Error> {
+        let half = self.send.get_mut(&id).ok_or(Error::NoStream(id))?;
+        if half.is_finished() {
+            return Err(Error::Finished(id));
+        }
+        half.finish();
+        self.ready.insert(id);
+        Ok(())
+    }
+
+    /// Resets a sending half: its final size, `None` when it had ended or been reset.
+    pub fn reset(&mut self, id: u64, error_code: u64) -> Result<Option<u64>, Error> {
+        let half = self.send.get_mut(&id).ok_or(Error::NoStream(id))?;
+        if half.reset.is_some() {
+            return Ok(None);
+        }
+        let final_size = half.sent_to();
+        self.buffered -= half.reset(error_code);
+        self.ready.remove(&id);
+        Ok(Some(final_size))
+    }
+
+    /// The next bytes of a stream in order. `Ok(None)`: nothing at hand.
+    pub fn read(
+        &mut self,
+        (now, rtt): (Instant, Duration),
+        id: u64,
+        max: usize,
+    ) -> Result<Option<Vec<u8>>, Error> {
+        let half = self.recv.get_mut(&id).ok_or(Error::NoStream(id))?;
+        let before = half.data.overhead_bytes();
+        let data = half.data.read(max);
+        self.overhead = self.overhead + half.data.overhead_bytes() - before;
+        if let Some(data) = &data {
+            self.read_data += data.len() as u64;
+            half.window.on_read(now, half.data.read_offset(), rtt);
+            if std::mem::take(&mut half.window.changed) && half.final_size.is_none() {
+                self.raised.insert(id);
+            }
+            self.window.on_read(now, self.read_data, rtt);
+        }
+        Ok(data)
+    }
+
+    /// Whether everything of a stream was read (or it was reset).
+    pub fn is_ended(&self, id: u64) -> bool {
+        self.recv.get(&id).is_none_or(RecvHalf::is_complete)
+    }
+
+    /// Drops what is settled; streams of the peer make room for new ones.
+    pub fn collect(&mut self, id: u64) {
+        if self.recv.get(&id).is_some_and(|half| half.ended && half.is_complete()) {
+            self.recv.remove(&id);
+            self.raised.remove(&id);
+        }
+        let over = |half: &SendHalf| half.is_done() || half.reset.is_some();
+        if self.send.get(&id).is_some_and(over) {
+            self.send.remove(&id);
+            self.ready.remove(&id);
+        }
+        let gone = !self.recv.contains_key(&id) && !self.send.contains_key(&id);
+        if gone && !self.is_ours(id) {
+            let count = &mut self.counts[usize::from(!is_bidi(id))];
+            count.granted += 1;
+            count.changed = true;
+        }
+    }
+
+    // ---- sending -----------------------------------------------------------------------------
+
+    /// Something was lost: the stream has something to send again.
+    pub fn on_lost(&mut self, chunk: &Chunk) -> u64 {
+        let Some(half) = self.send.get_mut(&chunk.id) else { return 0 };
+        self.ready.insert(chunk.id);
+        half.on_lost(chunk.range.clone(), chunk.fin)
+    }
+
+    /// True when a finished stream is through.
+    pub fn on_acked(&mut self, chunk: &Chunk) -> bool {
+        let Some(half) = self.send.get_mut(&chunk.id).filter(|half| half.reset.is_none()) else {
+            return false;
+        };
+        self.buffered -= half.on_acked(chunk.range.clone(), chunk.fin);
+        half.is_done()
+    }
+
+    pub fn has_again(&self) -> bool {
+        self.ready.iter().any(|id| self.send.get(id).is_some_and(SendHalf::has_again))
+    }
+
+    pub fn window_left(&self) -> u64 {
+        self.max_data.saturating_sub(self.sent_data)
+    }
+
+    /// Bytes that could leave now for the first time; an end alone counts as one.
+    pub fn unsent(&self) -> u64 {
+        let window = self.window_left();
+        let halves = self.ready.iter().filter_map(|id| self.send.get(id));
+        let halves = halves.filter(|half| half.has_new());
+        let bytes = halves
+            .fold((0, false), |(sum, end), half| (sum + half.unsent(), end || half.unsent() == 0));
+        bytes.0.min(window).max(u64::from(bytes.1))
+    }
+
+    /// The connection's or a stream's window is closed while there is more to send: the frames
+    /// that say so (RFC 9000 §4.1).
+    pub fn blocked(&self) -> Option<u64> {
+        let waits = |id: &u64| self.send.get(id).is_some_and(|half| half.unsent() > 0);
+        (self.window_left() == 0 && self.ready.iter().any(waits)).then_some(self.max_data)
+    }
+
+    /// The next bytes that fit into `room` bytes of a packet; what is sent again comes first.
+    pub fn next_chunk(&mut self, room: usize) -> Option<Chunk> {
+        self.chunk_again(room).or_else(|| self.chunk_new(room))
+    }
+
+    /// The stream whose turn it is from `turn` on.
+    fn next_ready(&self, turn: u64) -> Option<u64> {
+        self.ready.range(turn..).next().or_else(|| self.ready.first()).copied()
+    }
+
+    fn chunk_again(&mut self, room: usize) -> Option<Chunk> {
+        let id =
+            *self.ready.iter().find(|id| self.send.get(id).is_some_and(SendHalf::has_again))?;
+        let max = room.checked_sub(1 + 8 + 8 + 2).filter(|max| *max > 0)?;
+        let (range, fin) = self.send.get_mut(&id)?.next_again(max as u64)?;
+        Some(Chunk { id, range, fin })
+    }
+
+    fn chunk_new(&mut self, room: usize) -> Option<Chunk> {
+        let window = self.window_left();
+        let mut turn = self.turn;
+        for _ in 0..self.ready.len() {
+            let id = self.next_ready(turn)?;
+            turn = id + 1;
+            let Some(half) = self.send.get_mut(&id) else { continue };
+            if !half.has_new() {
+                if !half.has_again() {
+                    self.ready.remove(&id);
+                }
+                continue;
+            }
+            let head = crate::wire::Frame::stream_head_len(id, half.sent_to());
+            let max = room.checked_sub(head).filter(|max| *max > 0)?;
+            if let Some((range, fin)) = half.next_new(max as u64, window) {
+                self.sent_data += range.end - range.start;
+                self.turn = if half.has_new() { id } else { id + 1 };
+                return Some(Chunk { id, range, fin });
+            }
+        }
+        None
+    }
+
+    /// The first bytes at or after (`stream`, `offset`) that were sent and not acknowledged.
+    pub fn unacked_from(&self, (id, offset): (u64, u64), max: u64) -> Option<Chunk> {
+        self.send.range(id..).find_map(|(other, half)| {
+            let from = if *other == id { offset } else { 0 };
+            let range = half.unacked_from(from, max)?;
+            Some(Chunk { id: *other, range, fin: false })
+        })
+    }
+
+    /// Bytes held for reading and sending, and what keeping them costs.
+    pub fn held_bytes(&self) -> u64 {
+        let received: usize = self.recv.values().map(|half| half.data.held_bytes()).sum();
+        self.buffered + received as u64 + self.overhead as u64
+    }
+}

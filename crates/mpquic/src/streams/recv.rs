@@ -1,0 +1,98 @@
+use super::assembler::Assembler;
+use crate::error::{Code, TransportError};
+use units::{Duration, Instant};
+
+/// A receive window that is raised as the application reads, and doubles while it is read
+/// faster than twice per round trip.
+#[derive(Debug)]
+pub(crate) struct Window {
+    size: u64,
+    limit: u64,
+    pub max_data: u64,
+    raised_at: Instant,
+    /// The peer has to be told.
+    pub changed: bool,
+}
+
+impl Window {
+    pub fn new(size: u64, limit: u64) -> Self {
+        Self {
+            size,
+            limit: limit.max(size),
+            max_data: size,
+            raised_at: Instant::ZERO,
+            changed: false,
+        }
+    }
+
+    /// The application has read up to `read`.
+    pub fn on_read(&mut self, now: Instant, read: u64, rtt: Duration) {
+        if self.max_data - read > self.size / 2 {
+            return;
+        }
+        if now - self.raised_at < rtt * 2 {
+            self.size = (self.size * 2).min(self.limit);
+        }
+        self.raised_at = now;
+        self.max_data = read + self.size;
+        self.changed = true;
+    }
+}
+
+/// The receiving half of a stream.
+#[derive(Debug)]
+pub(crate) struct RecvHalf {
+    pub data: Assembler,
+    pub window: Window,
+    /// End of what came.
+    pub end: u64,
+    pub final_size: Option<u64>,
+    pub reset: Option<u64>,
+    /// We asked the peer to stop.
+    pub stopped: bool,
+    /// The application saw the end.
+    pub ended: bool,
+}
+
+impl RecvHalf {
+    pub fn new(window: Window) -> Self {
+        Self {
+            data: Assembler::default(),
+            window,
+            end: 0,
+            final_size: None,
+            reset: None,
+            stopped: false,
+            ended: false,
+        }
+    }
+
+    /// Data, or the final size alone, came: by how much the stream grew.
+    pub fn on_frame(&mut self, offset: u64, data: &[u8], fin: bool) -> Result<u64, TransportError> {
+        let end = offset + data.len() as u64;
+        let wrong_size = match self.final_size {
+            Some(size) => end > size || (fin && end != size),
+            None => fin && end < self.end,
+        };
+        if wrong_size {
+            return Err(TransportError::new(Code::FinalSize, "final size")); // RFC 9000 §4.5
+        }
+        if end > self.window.max_data {
+            return Err(TransportError::new(Code::FlowControl, "stream window")); // RFC 9000 §4.1
+        }
+        if fin {
+            self.final_size = Some(end);
+        }
+        if self.reset.is_none() && !self.stopped {
+            self.data.insert(offset, data);
+        }
+        let grown = end.saturating_sub(self.end);
+        self.end = self.end.max(end);
+        Ok(grown)
+    }
+
+    /// Everything that will come has come.
+    pub fn is_complete(&self) -> bool {
+        self.reset.is_some() || self.final_size == Some(self.data.read_offset())
+    }
+}

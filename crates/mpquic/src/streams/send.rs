@@ -1,0 +1,184 @@
+use rangemap::RangeSet;
+use std::collections::VecDeque;
+use std::ops::Range;
+
+/// The sending half of a stream, or the sending side of CRYPTO data.
+#[derive(Debug, Default)]
+pub(crate) struct SendHalf {
+    /// Bytes from `acked_to` on.
+    buffer: VecDeque<u8>,
+    /// Everything before was acknowledged.
+    acked_to: u64,
+    /// Acknowledged beyond `acked_to`.
+    acked: RangeSet<u64>,
+    /// First byte never sent.
+    sent_to: u64,
+    /// To be sent again, first.
+    again: RangeSet<u64>,
+    /// The peer's limit.
+    pub max_data: u64,
+    finished: bool,
+    fin_sent: bool,
+    fin_again: bool,
+    fin_acked: bool,
+    pub reset: Option<u64>,
+}
+
+/// Bytes of a stream that go into a packet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Chunk {
+    pub id: u64,
+    pub range: Range<u64>,
+    pub fin: bool,
+}
+
+impl SendHalf {
+    pub fn with_limit(max_data: u64) -> Self {
+        Self { max_data, ..Self::default() }
+    }
+
+    pub fn write(&mut self, data: &[u8]) {
+        self.buffer.extend(data);
+    }
+
+    pub fn finish(&mut self) {
+        self.finished = true;
+    }
+
+    pub fn is_finished(&self) -> bool {
+        self.finished || self.reset.is_some()
+    }
+
+    /// End of what the application wrote.
+    pub fn end(&self) -> u64 {
+        self.acked_to + self.buffer.len() as u64
+    }
+
+    pub fn sent_to(&self) -> u64 {
+        self.sent_to
+    }
+
+    /// Written, not sent yet, and within the stream's own limit.
+    pub fn unsent(&self) -> u64 {
+        self.end().min(self.max_data).saturating_sub(self.sent_to)
+    }
+
+    pub fn has_again(&self) -> bool {
+        self.reset.is_none() && (!self.again.is_empty() || self.fin_again)
+    }
+
+    fn has_new_fin(&self) -> bool {
+        self.finished && !self.fin_sent && self.sent_to == self.end()
+    }
+
+    pub fn has_new(&self) -> bool {
+        self.reset.is_none() && (self.unsent() > 0 || self.has_new_fin())
+    }
+
+    /// The next bytes to send again.
+    pub fn next_again(&mut self, max: u64) -> Option<(Range<u64>, bool)> {
+        if let Some(first) = self.again.first().cloned() {
+            let end = first.end.min(first.start + max);
+            self.again.remove(first.start..end);
+            let fin = self.finished && end == self.end();
+            self.fin_again &= !fin;
+            self.fin_sent |= fin;
+            return Some((first.start..end, fin));
+        }
+        std::mem::take(&mut self.fin_again).then(|| (self.end()..self.end(), true))
+    }
+
+    /// The next new bytes, at most `max`, of which the connection's window admits `window`.
+    pub fn next_new(&mut self, max: u64, window: u64) -> Option<(Range<u64>, bool)> {
+        let start = self.sent_to;
+        let end = start + self.unsent().min(max).min(window);
+        let fin = self.finished && end == self.end();
+        if end == start && (!fin || self.fin_sent) {
+            return None;
+        }
+        self.sent_to = end;
+        self.fin_sent |= fin;
+        Some((start..end, fin))
+    }
+
+    /// Sent, not acknowledged bytes from `from` on: for schedulers that repeat.
+    pub fn unacked_from(&self, from: u64, max: u64) -> Option<Range<u64>> {
+        let from = from.max(self.acked_to);
+        let gap = self.acked.gaps(&(from..self.sent_to)).next()?;
+        Some(gap.start..gap.end.min(gap.start + max))
+    }
+
+    /// Appends the bytes of `range`, which was handed out before and is not acknowledged up to.
+    pub fn copy(&self, range: &Range<u64>, out: &mut Vec<u8>) {
+        let at =
+            |offset: u64| (offset.saturating_sub(self.acked_to) as usize).min(self.buffer.len());
+        let (head, tail) = self.buffer.as_slices();
+        let (start, end) = (at(range.start), at(range.end));
+        out.extend(&head[start.min(head.len())..end.min(head.len())]);
+        out.extend(&tail[start.saturating_sub(head.len())..end.saturating_sub(head.len())]);
+    }
+
+    /// What of `range` still has to arrive.
+    pub fn missing(&self, range: &Range<u64>) -> Vec<Range<u64>> {
+        let start = range.start.max(self.acked_to);
+        if start >= range.end {
+            return Vec::new();
+        }
+        self.acked.gaps(&(start..range.end)).collect()
+    }
+
+    /// The bytes of a packet arrived: how many left the buffer.
+    pub fn on_acked(&mut self, range: Range<u64>, fin: bool) -> u64 {
+        self.fin_acked |= fin;
+        if fin {
+            self.fin_again = false;
+        }
+        if range.end <= self.acked_to {
+            return 0;
+        }
+        let fresh = range.start.max(self.acked_to)..range.end;
+        if !fresh.is_empty() {
+            self.again.remove(fresh.clone());
+            self.acked.insert(fresh);
+        }
+        let Some(first) = self.acked.first().filter(|first| first.start == self.acked_to).cloned()
+        else {
+            return 0;
+        };
+        self.acked.remove(first.clone());
+        let freed = first.end - self.acked_to;
+        self.buffer.drain(..(freed as usize).min(self.buffer.len()));
+        self.acked_to = first.end;
+        freed
+    }
+
+    /// The bytes of a packet may be lost: they go again. How many.
+    pub fn on_lost(&mut self, range: Range<u64>, fin: bool) -> u64 {
+        if self.reset.is_some() {
+            return 0;
+        }
+        self.fin_again |= fin && !self.fin_acked;
+        let missing = self.missing(&range);
+        for gap in &missing {
+            self.again.insert(gap.clone());
+        }
+        missing.iter().map(|gap| gap.end - gap.start).sum()
+    }
+
+    /// Everything, and the end, arrived.
+    pub fn is_done(&self) -> bool {
+        self.fin_acked && self.buffer.is_empty()
+    }
+
+    /// The peer will not see the rest: how many bytes are dropped.
+    pub fn reset(&mut self, error_code: u64) -> u64 {
+        let dropped = self.buffer.len() as u64;
+        self.reset = Some(error_code);
+        self.acked_to += dropped;
+        self.buffer = VecDeque::new();
+        self.again = RangeSet::new();
+        self.acked = RangeSet::new();
+        self.fin_again = false;
+        dropped
+    }
+}

@@ -1,0 +1,8 @@
+mod interop;
+mod multipath;
+mod noq;
+mod robust;
+mod single;
+mod tls;
+mod wire;
+mod world;
