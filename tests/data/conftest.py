@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -10,17 +10,11 @@ import pytest
 
 from skyweave.drive import Drive, PathTrace, Series
 
-REPOSITORY = Path(__file__).parents[2]
-
 
 @pytest.fixture(scope="session")
-def real() -> Path:
-    """The folder of real data sets: $SKYWEAVE_DATA, else ../shared/data beside the repository."""
-    places = [os.environ.get("SKYWEAVE_DATA"), REPOSITORY.parent / "shared" / "data"]
-    for place in filter(None, places):
-        if (Path(place) / "satcell").is_dir():
-            return Path(place)
-    pytest.skip("no real data here: set SKYWEAVE_DATA to a folder with satcell, leocc_example, …")
+def real(data_with: Callable[[str], Path]) -> Path:
+    """The folder of real data sets."""
+    return data_with("satcell")
 
 
 @pytest.fixture(autouse=True)

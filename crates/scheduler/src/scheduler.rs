@@ -129,8 +129,8 @@ pub trait Scheduler: Send + std::fmt::Debug {
     }
 
     /// Until when nothing at all may leave on `path`, retransmissions and probes included; `None`: it is
-    /// not at rest. Asked only of paths with a [`forecast`]; what such a path has lost or not sent yet
-    /// goes again on the others, and its timers stand still.
+    /// not at rest. Asked only of paths with a [`forecast`]; what such a path has lost, not sent yet, or
+    /// not heard of for a retransmission timeout goes again on the others.
     ///
     /// [`forecast`]: PathView::forecast
     fn rests_until(&self, _now: Instant, _path: &PathView) -> Option<Instant> {

@@ -105,8 +105,9 @@ pub(crate) const INFO: Info = Info {
             unit: "",
             kind: option(&["expected", "smoothed"]),
             meaning: "Which RTT that is: what a packet may meet that is sent now (the largest of \
-                      the smoothed one and those of the last second or two, twice that in slow start and half as much again later, and \
-                      40 ms for a delayed acknowledgement), or the smoothed one, which lags behind a queue that grows.",
+                      the smoothed one and those of the last second or two, twice that in slow \
+                      start and half as much again later, and 40 ms for a delayed \
+                      acknowledgement), or the smoothed one, which lags behind a queue that grows.",
             source: "ours: the paper says one RTT",
         },
     ],
