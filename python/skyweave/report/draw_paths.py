@@ -12,9 +12,9 @@ from matplotlib.figure import Figure
 from skyweave.record import Record
 from skyweave.report.draw import WIDTH_IN
 from skyweave.report.metrics import Values, capacity_in_bins, total_of
+from skyweave.report.ramp import BIN_S, carried_mbps
 from skyweave.report.style import LIGHT
 
-BIN_S = 0.25
 _MARKS = {"established": "^", "closed": "v", "failed": "x", "revived": "o"}
 """Events of paths that are marked, and how."""
 
@@ -42,15 +42,6 @@ def paths_figure(record: Record, colours: dict[str, str], direction: str) -> Fig
     handles, labels = panels[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper left", ncols=6, fontsize=8)
     return figure
-
-
-def carried_mbps(record: Record, path: str, duration_s: float) -> Values:
-    """Return what the sender learned was delivered on a path, in bins of ``BIN_S``."""
-    own = record.samples.filter((pl.col("path") == path) & (pl.col("connection") == 0))
-    times = np.append(0.0, own["time_s"].to_numpy())
-    delivered = np.append(0.0, own["delivered_bytes"].fill_null(0.0).to_numpy())
-    edges = np.arange(int(duration_s / BIN_S + 1e-9) + 1) * BIN_S
-    return np.asarray(np.diff(np.interp(edges, times, delivered)) * 8e-6 / BIN_S)
 
 
 def _one(axes: Axes, series: tuple[Values, Values], colour: str, name: str) -> None:

@@ -83,13 +83,16 @@ impl Endpoint {
         if acked.is_empty() {
             return Ok(());
         }
+        let was = std::mem::replace(&mut path.health, Health::Good);
+        if was == Health::Failed {
+            on_revived(now, path, &acked);
+        }
         if path.space.largest_acked > largest {
             on_marks(now, path, ack, &acked);
         }
         let lost = apply(now, path, None, ack, (delay, &acked));
         path.pto_count = 0; // RFC 9002 §6.2.1
         path.silent_since = path.space.is_eliciting().then_some(now);
-        let was = std::mem::replace(&mut path.health, Health::Good);
         let net = path.net;
         if was == Health::Failed {
             self.events.push(Event::PathRevived(net));
@@ -205,8 +208,11 @@ fn apply(
     for (number, packet) in acked {
         if Some(*number) == largest && acked.iter().any(|(_, packet)| packet.eliciting) {
             let rtt = now - packet.sent_at; // RFC 9002 §5.1
-            settled.rtt = Some(rtt);
-            path.rtt.on_sample(rtt, delay);
+            if packet.sent_at >= path.rtt_from {
+                settled.rtt = Some(rtt);
+                path.rtt.on_sample(rtt, delay);
+                path.rtt_doubted = false;
+            }
         }
         if packet.bytes > 0 {
             path.sampler.on_delivered(now, packet.bytes, &packet.snapshot);
@@ -260,6 +266,18 @@ fn loss_sample(path: &Path, newest: &SentPacket, lost_bytes: u64, new_episode: b
         lost_since_sent_bytes: path.sampler.lost_bytes() - newest.snapshot.prior_lost_bytes(),
         delivered_bytes: path.sampler.delivered_bytes(),
         new_episode,
+    }
+}
+
+/// A failed path answers. What was sent before that measured the silence and not the path: its RTT is
+/// left out, once; a path that fails again before it could be measured has become slower. If what
+/// was given up arrived after all (a link that held it), the window is not to blame.
+fn on_revived(now: Instant, path: &mut Path, acked: &[(u64, SentPacket)]) {
+    if !std::mem::replace(&mut path.rtt_doubted, true) {
+        path.rtt_from = now;
+    }
+    if acked.iter().any(|(_, packet)| packet.given_up) {
+        path.cc.on_spurious(now);
     }
 }
 

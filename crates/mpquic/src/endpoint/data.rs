@@ -52,7 +52,7 @@ impl Endpoint {
         let repeats = self.scheduler.repeats();
         let any_good = self.paths.values().any(Path::is_usable);
         self.views.clear();
-        for path in self.paths.values().filter(|path| path.is_open()) {
+        for path in self.paths.values().filter(|path| path.is_open() && !path.replaced) {
             let mut view = path.view(now, packet_bytes);
             // With nothing better a suspected path still carries what its window admits.
             view.usable |=

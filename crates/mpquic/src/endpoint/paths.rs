@@ -22,6 +22,30 @@ impl Endpoint {
 
     /// Client: opens a path over `net`. It carries data after [`Event::PathEstablished`].
     pub fn add_path(&mut self, now: Instant, net: PathId) -> Result<(), Error> {
+        if self.has_path(net) {
+            return Err(Error::Path(net.0));
+        }
+        self.open_path(now, net)
+    }
+
+    /// Client: the interface behind `net` has another address, or another network, now. A new path
+    /// over it takes over: the old one carries nothing more, and goes when the new one is validated.
+    pub fn replace_path(&mut self, now: Instant, net: PathId) -> Result<(), Error> {
+        let old = self.id_of(net).ok_or(Error::Path(net.0))?;
+        self.open_path(now, net)?;
+        if let Some(old) = self.paths.get_mut(&old) {
+            old.replaced = true;
+        }
+        self.reinject_flight(old);
+        Ok(())
+    }
+
+    /// Whether a path over `net` is there, validated or not.
+    pub fn has_path(&self, net: PathId) -> bool {
+        self.id_of(net).is_some()
+    }
+
+    fn open_path(&mut self, now: Instant, net: PathId) -> Result<(), Error> {
         if !self.is_client {
             return Err(Error::NotClient);
         }
@@ -31,7 +55,7 @@ impl Endpoint {
         if !self.multipath {
             return Err(Error::NoMultipath);
         }
-        if self.id_of(net).is_some() || net.0 >= MAX_NET_PATHS {
+        if net.0 >= MAX_NET_PATHS {
             return Err(Error::Path(net.0));
         }
         let id = self.next_path;
@@ -108,6 +132,21 @@ impl Endpoint {
             path.cc.on_handshake(path.rtt.smoothed());
             self.events.push(Event::PathEstablished(net));
             self.scheduler.on_path_event(now, net, PathEvent::Established);
+            self.retire_older(now, id, net);
+        }
+    }
+
+    /// A path was validated: those before it over the same interface have no more say.
+    fn retire_older(&mut self, now: Instant, id: u32, net: PathId) {
+        let mut older = Vec::new();
+        for path in self.paths.values_mut() {
+            if path.net == net && path.id != id && path.drains_until.is_none() {
+                path.replaced = true;
+                older.push(path.id);
+            }
+        }
+        if self.is_client {
+            older.into_iter().for_each(|old| self.leave_path(now, old, APPLICATION_ABANDON));
         }
     }
 

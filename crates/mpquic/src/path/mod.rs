@@ -50,6 +50,11 @@ pub(crate) struct Path {
     pub health: Health,
     pub pto_count: u32,
     pub probes: u32,
+    /// Packets sent earlier say nothing of the RTT; and that has been so since the last sample.
+    pub rtt_from: Instant,
+    pub rtt_doubted: bool,
+    /// Another path over the same interface takes over once it is validated.
+    pub replaced: bool,
     /// Since when something is in flight without any sign of life.
     pub silent_since: Option<Instant>,
     /// Losses of packets sent before belong to the episode under way (RFC 9002 §7.3.2).
@@ -95,6 +100,9 @@ impl Path {
             health: Health::Good,
             pto_count: 0,
             probes: 0,
+            rtt_from: Instant::ZERO,
+            rtt_doubted: false,
+            replaced: false,
             silent_since: None,
             recovery_start: None,
             in_recovery: false,
@@ -120,7 +128,8 @@ impl Path {
 
     /// May carry data as far as its state is concerned.
     pub fn is_usable(&self) -> bool {
-        self.is_open() && self.health == Health::Good && self.rest_until.is_none()
+        let may = self.is_open() && !self.replaced && self.rest_until.is_none();
+        may && self.health == Health::Good
     }
 
     /// Bytes that may leave before the peer has shown itself.
