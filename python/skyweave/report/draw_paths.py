@@ -26,7 +26,7 @@ def paths_figure(record: Record, colours: dict[str, str], direction: str) -> Fig
     paths = [path for path in run["paths"] if not used or path["name"] in used]
     duration_s = min(float(run["stop_after_s"]), float(record.totals["simulated_s"]))
     rows = len(paths) + (len(paths) > 1)
-    figure = Figure(figsize=(WIDTH_IN, 1.1 + 1.35 * rows), layout="constrained")
+    figure = Figure(figsize=(WIDTH_IN, 1.2 + 1.5 * rows), layout="constrained")
     panels = figure.subplots(rows, 1, sharex=True, squeeze=False)[:, 0]
     capacities = [capacity_in_bins(path, direction, BIN_S, duration_s) for path in paths]
     carried = [carried_mbps(record, path["name"], duration_s) for path in paths]
@@ -38,7 +38,6 @@ def paths_figure(record: Record, colours: dict[str, str], direction: str) -> Fig
         _one(panels[-1], (total_of(capacities), total_of(carried)), LIGHT["bonded"], "all")
     panels[-1].set_xlabel("time (s)")
     panels[-1].set_xlim(0, duration_s)
-    figure.supylabel("Mbit/s", fontsize=9)
     handles, labels = panels[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper left", ncols=6, fontsize=8)
     return figure
@@ -56,7 +55,7 @@ def _one(axes: Axes, series: tuple[Values, Values], colour: str, name: str) -> N
         label="delivered",
     )  # fmt: skip
     axes.set_ylim(0, None)
-    axes.set_ylabel(name, rotation=0, ha="right", va="center", fontsize=9)
+    axes.set_ylabel(f"{name}\n(Mbit/s)", fontsize=9)
 
 
 def _events(axes: Axes, record: Record, path: dict[str, Any], top: float) -> None:

@@ -28,6 +28,7 @@ use handshake::Handshake;
 use keys::OneRtt;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha20Rng;
+use rangemap::RangeSet;
 use scheduler::{Outage, PathView, Scheduler};
 use std::collections::{BTreeMap, VecDeque};
 use units::{Duration, Instant, PathId};
@@ -73,6 +74,8 @@ pub struct Endpoint {
     forecasts: BTreeMap<PathId, Vec<Outage>>,
     /// Lowest path ID that was never used.
     next_path: u32,
+    /// Path IDs that were used and are no more.
+    over: RangeSet<u32>,
     /// Path IDs that we let the peer use, and that it lets us use.
     max_path: u32,
     peer_max_path: u32,
@@ -160,6 +163,7 @@ impl Endpoint {
             past_stats: BTreeMap::new(),
             forecasts: BTreeMap::new(),
             next_path: 1,
+            over: RangeSet::new(),
             max_path: 0,
             peer_max_path: 0,
             streams: Streams::new(is_client, &config),

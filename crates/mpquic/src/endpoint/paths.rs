@@ -172,9 +172,14 @@ impl Endpoint {
         }
         self.local_cids.drop_path(id);
         self.peer_cids.drop_path(id);
+        self.end_path(id);
         self.max_path = self.max_path.saturating_add(1); // path IDs are never used twice
         self.control.push_back(Frame::MaxPathId { maximum: self.max_path });
         self.give_cids();
+    }
+
+    fn end_path(&mut self, id: u32) {
+        self.over.insert(id..id.saturating_add(1));
     }
 
     /// Gives the peer connection IDs for the paths that it may use.
@@ -182,8 +187,8 @@ impl Endpoint {
         let wanted = self.peer.active_connection_id_limit.min(PER_PATH);
         let last = if self.multipath { self.max_path.min(self.peer_max_path) } else { 0 };
         for id in 0..=last {
-            if id < self.next_path && !self.paths.contains_key(&id) {
-                continue; // over
+            if self.over.contains(&id) {
+                continue;
             }
             while self.local_cids.active(id) < wanted {
                 let cid = self.new_cid();
@@ -205,8 +210,8 @@ impl Endpoint {
         if id > self.max_path {
             return Err(violation("a connection ID for a path beyond the limit"));
         }
-        if id < self.next_path && !self.paths.contains_key(&id) {
-            return Ok(()); // over
+        if self.over.contains(&id) {
+            return Ok(());
         }
         for sequence in self.peer_cids.add(id, new)? {
             self.control.push_back(Frame::RetireConnectionId { path: named, sequence });
@@ -225,6 +230,9 @@ impl Endpoint {
                     return Err(violation("abandoned a path beyond the limit"));
                 }
                 self.next_path = self.next_path.max(path.saturating_add(1));
+                if !self.paths.contains_key(&path) {
+                    self.end_path(path); // given up before its first packet came
+                }
                 self.leave_path(now, path, error_code);
                 if !self.paths.values().any(|path| path.drains_until.is_none()) {
                     let why =
