@@ -29,6 +29,10 @@ impl Endpoint {
                 return Some(out);
             }
         }
+        if !self.has_data() && !self.has_control() && self.streams.buffered == 0 {
+            self.note_limits(now); // not even copies to make
+            return None;
+        }
         self.refresh_views(now);
         let out = self.scheduled_datagram(now).or_else(|| self.control_only_datagram(now));
         let out = out.or_else(|| self.tail_datagram(now));
@@ -136,9 +140,11 @@ impl Endpoint {
         let unsent = self.streams.unsent();
         let again = self.streams.has_again();
         let bytes = if again { full } else { unsent.clamp(1, full) };
-        let view =
-            connection_view(&self.streams, &self.views, now, if at_hand { bytes } else { 0 });
-        self.scheduler.select(&view)
+        let bytes = if at_hand { bytes } else { 0 };
+        let view = connection_view(&self.streams, &self.views, now, bytes);
+        let decision = self.scheduler.select(&view);
+        self.log_decision(now, decision, bytes);
+        decision
     }
 
     /// One packet on the first target; the others carry copies of its data.
@@ -289,7 +295,10 @@ impl Endpoint {
             let srtt = path.rtt.smoothed();
             let late = path.space.sent.iter_mut().find(|(_, packet)| {
                 let carries = chunks_of(&packet.frames).next().is_some();
-                carries && !packet.copied && !packet.given_up && packet.sent_at + srtt > soon
+                // What is overdue sits in a queue that the RTT does not know of yet.
+                let expected = packet.sent_at + srtt;
+                let late = expected > soon || expected < now;
+                carries && !packet.copied && !packet.given_up && late
             });
             let Some((_, packet)) = late else { continue };
             packet.copied = true;

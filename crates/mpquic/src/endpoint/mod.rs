@@ -13,12 +13,13 @@ mod receive;
 mod stream_api;
 pub use stream_api::Read;
 mod timers;
+mod trace;
 
 use crate::cids::{LOCAL_LEN, LocalCids, PeerCids};
 use crate::config::{Config, Role};
 use crate::error::Error;
 use crate::event::Event;
-use crate::path::{EcnPath, Path, PathStats};
+use crate::path::{EcnPath, Path, PathStats, Paths};
 use crate::streams::Streams;
 use crate::wire::{ConnectionId, Frame, Params};
 use close::Life;
@@ -67,7 +68,7 @@ pub struct Endpoint {
     peer: Params,
     local_cids: LocalCids,
     peer_cids: PeerCids,
-    paths: BTreeMap<u32, Path>,
+    paths: Paths,
     /// Counts of paths that are over, by the caller's path.
     past_stats: BTreeMap<PathId, PathStats>,
     /// What the caller foretold, for paths that come later.
@@ -95,6 +96,7 @@ pub struct Endpoint {
     /// `DATA_BLOCKED` was sent for this limit.
     blocked_at: Option<u64>,
     totals: Totals,
+    qlog: Option<Box<crate::qlog::Qlog>>,
     /// The peer's flow control has stopped us, and we have counted that.
     stalled: bool,
 }
@@ -159,7 +161,7 @@ impl Endpoint {
             peer: Params::default(),
             local_cids: LocalCids::default(),
             peer_cids: PeerCids::default(),
-            paths: BTreeMap::new(),
+            paths: Paths::default(),
             past_stats: BTreeMap::new(),
             forecasts: BTreeMap::new(),
             next_path: 1,
@@ -180,6 +182,7 @@ impl Endpoint {
             wake_at: Instant::FAR_FUTURE,
             blocked_at: None,
             totals: Totals::default(),
+            qlog: None,
             stalled: false,
             config,
         };

@@ -71,7 +71,7 @@ impl Endpoint {
         let mut path = self.new_path(id, net);
         // The client chose the address: RFC 9000 §8.1 does not limit what it sends there.
         path.came_bytes = u64::from(u32::MAX);
-        self.paths.insert(id, path);
+        self.paths.insert(path);
         self.challenge_path(id);
         self.restart_idle(now);
         Ok(())
@@ -130,7 +130,7 @@ impl Endpoint {
             path.validated = true;
             let net = path.net;
             path.cc.on_handshake(path.rtt.smoothed());
-            self.events.push_back(Event::PathEstablished(net));
+            self.tell_of_path(now, id, Event::PathEstablished(net));
             self.scheduler.on_path_event(now, net, PathEvent::Established);
             self.retire_older(now, id, net);
         }
@@ -159,14 +159,14 @@ impl Endpoint {
         path.challenge = None;
         let net = path.net;
         self.control.push_back(Frame::PathAbandon { path: id, error_code });
-        self.events.push_back(Event::PathAbandoned(net, error_code));
+        self.tell_of_path(now, id, Event::PathAbandoned(net, error_code));
         self.scheduler.on_path_event(now, net, PathEvent::Closed);
         self.give_up_flight(id);
     }
 
     /// The path's last packets had their time.
     pub(super) fn drop_path(&mut self, id: u32) {
-        if let Some(path) = self.paths.remove(&id) {
+        if let Some(path) = self.paths.remove(id) {
             let past = self.past_stats.entry(path.net).or_default();
             *past = path.stats.after(past);
         }
@@ -230,7 +230,7 @@ impl Endpoint {
                     return Err(violation("abandoned a path beyond the limit"));
                 }
                 self.next_path = self.next_path.max(path.saturating_add(1));
-                if !self.paths.contains_key(&path) {
+                if !self.paths.contains(path) {
                     self.end_path(path); // given up before its first packet came
                 }
                 self.leave_path(now, path, error_code);
@@ -321,7 +321,8 @@ impl Endpoint {
         path.probes = 1;
         path.cc.on_timeout(now, in_flight, false);
         let net = path.net;
-        self.events.push_back(Event::PathFailed(net));
+        self.tell_of_path(now, id, Event::PathFailed(net));
+        self.log_metrics(now, id);
         self.scheduler.on_path_event(now, net, PathEvent::Failed);
     }
 
