@@ -30,8 +30,11 @@ SETTINGS = (
 LINKED = {
     "send_buffer_mb": ("receive_buffer_mb",),
     "flows": ("congestion",),
-    "multipath": ("mode", "subflows_per_path", "ack_path", "reinjection", "datagram_bytes"),
-}
+    "multipath": (
+        "mode", "scheduler", "subflows_per_path", "ack_path", "reinjection", "datagram_bytes",
+        "send_buffer_mb", "receive_buffer_mb",
+    ),
+}  # fmt: skip
 """Labels that follow another one: both buffers are often set at once, flows name their controls,
 and Multipath TCP and multipath QUIC have settings of their own."""
 Labels = dict[str, Any]
