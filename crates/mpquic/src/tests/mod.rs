@@ -1,5 +1,8 @@
+mod assign;
 mod ecn;
 mod interop;
+mod limits;
+mod losses;
 mod multipath;
 mod noq;
 mod qlog;
