@@ -137,10 +137,13 @@ impl SendHalf {
     pub fn next_ahead(&mut self, gap: u64, max: u64, window: u64) -> Option<Range<u64>> {
         let start = self.sent_to.saturating_add(gap);
         let start = self.ahead.get(&start).map_or(start, |sent| sent.end);
+        if gap == 0 || start >= self.end() {
+            return None;
+        }
         let next = self.ahead.overlapping(&(start..u64::MAX)).next().map_or(u64::MAX, |r| r.start);
         let allowed = self.highest_sent().saturating_add(window).min(self.max_data).min(next);
         let end = start.saturating_add(max).min(self.end()).min(allowed);
-        if gap == 0 || start >= end {
+        if start >= end {
             return None;
         }
         self.ahead.insert(start..end);

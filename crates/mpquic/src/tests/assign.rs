@@ -39,6 +39,7 @@ proptest! {
             prop_assert_eq!(before - half.queued(), range.end - range.start);
             take(range);
         }
+        prop_assert_eq!(half.next_ahead(u64::MAX, 50, 1000), None);
         half.max_data = 1000;
         while let Some((range, fin)) = half.next_new(50, 1000) {
             ends += u32::from(fin);

@@ -8,6 +8,7 @@ mod noq;
 mod qlog;
 mod robust;
 mod single;
+mod space;
 mod stats;
 mod tls;
 mod wire;
