@@ -23,8 +23,10 @@ impl Endpoint {
         let ids: Vec<u32> = self.paths.keys().copied().collect();
         for id in ids {
             let Some(path) = self.paths.get(&id) else { continue };
-            let challenges =
-                path.challenge.is_some() && path.challenge_at.is_none_or(|at| at <= now);
+            // The last try's time is `on_timeout`'s, however often a driver asks before.
+            let challenges = path.challenge.is_some()
+                && path.challenge_at.is_none_or(|at| at <= now)
+                && path.challenge_tries < CHALLENGE_TRIES;
             let wants = !path.acks_to_carry.is_empty()
                 || path.response.is_some()
                 || challenges
@@ -121,7 +123,7 @@ impl Endpoint {
         for id in due {
             let carriers = self.ack_carriers(id);
             if carriers.is_empty() {
-                continue; // every path rests: it leaves when one is back
+                continue; // every path rests or drains: it leaves when one is back
             }
             if let Some(path) = self.paths.get_mut(&id) {
                 path.space.received.on_ack_sent();
@@ -147,9 +149,9 @@ impl Endpoint {
         if !chosen.is_empty() {
             return chosen;
         }
-        let awake = |path: &&Path| path.rest_until.is_none() && path.drains_until.is_none();
-        let own = self.paths.get(&id).filter(awake);
-        own.or_else(|| self.paths.values().find(awake)).map(|path| path.id).into_iter().collect()
+        let own = self.paths.get(&id).filter(|path| path.is_awake());
+        let any = || self.paths.values().find(|path| path.is_awake());
+        own.or_else(any).map(|path| path.id).into_iter().collect()
     }
 
     /// Writes the acknowledgements that leave on path `id`: those that must, and those that may.

@@ -5,15 +5,16 @@ use crate::crypto;
 use crate::error::{Code, Error, TransportError};
 use crate::event::Event;
 use rustls::quic::{DirectionalKeys, HeaderProtectionKey, Keys, PacketKey, PacketKeySet, Secrets};
-use units::Instant;
+use units::{Duration, Instant};
 
 pub(super) struct OneRtt {
     pub local_header: Box<dyn HeaderProtectionKey>,
     pub remote_header: Box<dyn HeaderProtectionKey>,
     pub local: Box<dyn PacketKey>,
     remote: Box<dyn PacketKey>,
-    /// Keys before the last update, for packets that are late.
-    previous: Option<(Box<dyn PacketKey>, Instant)>,
+    /// Keys before the last update, for packets that are late: until 3 PTO after the first packet
+    /// with the new ones, `None` before that (RFC 9001 §6.1, §6.5).
+    previous: Option<(Box<dyn PacketKey>, Option<Instant>)>,
     next: PacketKeySet,
     secrets: Secrets,
     pub phase: bool,
@@ -46,7 +47,7 @@ impl OneRtt {
         }
     }
 
-    fn rotate(&mut self, now: Instant, keep_until: Instant) {
+    fn rotate(&mut self, now: Instant, keep_until: Option<Instant>) {
         let next = std::mem::replace(&mut self.next, self.secrets.next_packet_keys());
         self.local = next.local;
         let old = std::mem::replace(&mut self.remote, next.remote);
@@ -57,9 +58,10 @@ impl OneRtt {
         self.phase_acked = false;
     }
 
-    /// Notes an acknowledged packet.
+    /// Notes an acknowledged packet. One that left in the very moment of the update may have had
+    /// the old keys.
     pub fn on_acked(&mut self, sent_at: Instant) {
-        self.phase_acked |= sent_at >= self.phase_began && self.sealed > 0;
+        self.phase_acked |= sent_at > self.phase_began;
     }
 }
 
@@ -78,13 +80,16 @@ impl OneRtt {
         packet: &mut [u8],
         header_len: usize,
         place: (u32, u64),
-        (phase, now): (bool, Instant),
+        (phase, now, keep): (bool, Instant, Duration),
     ) -> Opened {
         if phase == self.phase {
             let len = crypto::open(packet, header_len, self.remote.as_ref(), place);
+            if let (Some(_), Some((_, until))) = (len, &mut self.previous) {
+                until.get_or_insert(now + keep);
+            }
             return len.map_or(Opened::Forged, Opened::Payload);
         }
-        if self.previous.as_ref().is_some_and(|(_, until)| *until <= now) {
+        if self.previous.as_ref().is_some_and(|(_, until)| until.is_some_and(|at| at <= now)) {
             self.previous = None;
         }
         if let Some((previous, _)) = &self.previous {
@@ -107,12 +112,17 @@ impl Endpoint {
         if !allowed {
             return Err(Error::NotOpen);
         }
-        self.rotate_keys(now);
+        self.rotate_keys(now, None);
         Ok(())
     }
 
-    pub(super) fn rotate_keys(&mut self, now: Instant) {
-        let keep = now + self.longest_pto() * 3; // RFC 9001 §6.5
+    /// How long late packets with the keys before an update may come (RFC 9001 §6.5).
+    pub(super) fn key_retention(&self) -> Duration {
+        self.longest_pto() * 3
+    }
+
+    /// `keep`: until when the old keys may be needed, if the peer has updated already.
+    pub(super) fn rotate_keys(&mut self, now: Instant, keep: Option<Instant>) {
         if let Some(keys) = &mut self.one_rtt {
             keys.rotate(now, keep);
             self.totals.key_updates += 1;
@@ -127,7 +137,7 @@ impl Endpoint {
             && keys.phase_acked
             && self.confirmed
         {
-            self.rotate_keys(now);
+            self.rotate_keys(now, None);
         }
     }
 

@@ -6,6 +6,8 @@ mod control;
 mod data;
 mod frames;
 mod handshake;
+#[cfg(any(test, fuzzing))]
+mod inspect;
 mod keys;
 mod packets;
 mod paths;
@@ -81,6 +83,8 @@ pub struct Endpoint {
     outbox: VecDeque<(PathId, Vec<u8>)>,
     events: Vec<Event>,
     views: Vec<PathView>,
+    /// When the idle timer was started, and when it fires.
+    idle_since: Instant,
     idle_at: Instant,
     /// An ack-eliciting packet left since something came (RFC 9000 §10.1).
     idle_armed: bool,
@@ -153,6 +157,7 @@ impl Endpoint {
             outbox: VecDeque::new(),
             events: Vec::new(),
             views: Vec::new(),
+            idle_since: Instant::ZERO,
             idle_at: Instant::FAR_FUTURE,
             idle_armed: false,
             wake_at: Instant::FAR_FUTURE,

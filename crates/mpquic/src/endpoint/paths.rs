@@ -182,7 +182,7 @@ impl Endpoint {
                 }
                 self.next_path = self.next_path.max(path.saturating_add(1));
                 self.leave_path(now, path, error_code);
-                if !self.paths.values().any(|path| path.drains_until.is_none()) {
+                if !self.has_path() {
                     let why =
                         Closed::PeerTransport(error_code, "the last path was abandoned".into());
                     self.drain(now, why);
@@ -207,6 +207,11 @@ impl Endpoint {
     }
 
     // ---- failing -----------------------------------------------------------------------------
+
+    /// Whether a path is left that was not given up.
+    pub(super) fn has_path(&self) -> bool {
+        self.paths.values().any(|path| path.drains_until.is_none())
+    }
 
     pub(super) fn others_work(&self, id: u32) -> bool {
         self.paths.values().any(|path| path.id != id && path.is_usable())
@@ -242,8 +247,8 @@ impl Endpoint {
         let Some(path) = self.paths.get_mut(&id) else { return };
         let mut frames = Vec::new();
         for (_, packet) in path.space.sent.iter_mut() {
-            if !packet.copied && !packet.given_up {
-                packet.copied = true;
+            if !packet.requeued && !packet.given_up {
+                (packet.requeued, packet.copied) = (true, true);
                 frames.extend(packet.frames.iter().cloned());
             }
         }

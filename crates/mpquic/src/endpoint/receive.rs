@@ -252,6 +252,16 @@ impl Endpoint {
         if packet[0] & RESERVED_SHORT != 0 {
             return Err(TransportError::new(Code::ProtocolViolation, "reserved bits"));
         }
+        self.on_opened(arrival, (id, number), &payload)
+    }
+
+    /// An authentic 1-RTT packet.
+    pub(super) fn on_opened(
+        &mut self,
+        arrival: &Arrival,
+        (id, number): (u32, u64),
+        payload: &[u8],
+    ) -> Result<(), TransportError> {
         self.accept_path(arrival, id)?;
         let Some(path) = self.paths.get_mut(&id) else { return Ok(()) };
         if path.space.received.is_duplicate(number) {
@@ -260,7 +270,7 @@ impl Endpoint {
         }
         self.count_arrival(arrival, id);
         self.on_authentic(arrival, id);
-        self.on_payload(arrival, (id, number), &payload)
+        self.on_payload(arrival, (id, number), payload)
     }
 
     /// Decrypts a 1-RTT packet; takes the peer's key update with it.
@@ -271,16 +281,17 @@ impl Endpoint {
         packet: &mut [u8],
         id: u32,
     ) -> Option<(u64, Vec<u8>)> {
+        let keep = self.key_retention();
         let keys = self.one_rtt.as_mut()?;
         let (len, low) = crypto::unprotect(packet, header.number_at, keys.remote_header.as_ref())?;
         let largest = self.paths.get(&id).and_then(|path| path.space.received.largest());
         let number = crate::wire::decode_number(largest, low, len);
         let phase = packet[0] & KEY_PHASE != 0;
         let at = header.number_at + len;
-        let plain = match keys.open(packet, at, (id, number), (phase, arrival.now)) {
+        let plain = match keys.open(packet, at, (id, number), (phase, arrival.now, keep)) {
             Opened::Payload(plain) => plain,
             Opened::Updated(plain) => {
-                self.rotate_keys(arrival.now);
+                self.rotate_keys(arrival.now, Some(arrival.now + keep));
                 plain
             }
             Opened::Forged => return None,

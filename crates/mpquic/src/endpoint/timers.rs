@@ -3,6 +3,7 @@
 use super::Endpoint;
 use super::close::Life;
 use super::handshake::Level;
+use crate::error::{Code, TransportError};
 use crate::event::Closed;
 use crate::path::Path;
 use units::{Duration, Instant};
@@ -32,7 +33,7 @@ impl Endpoint {
     }
 
     /// The anti-amplification limit leaves room for an answer.
-    fn may_answer(&self) -> bool {
+    pub(super) fn may_answer(&self) -> bool {
         self.paths.get(&0).is_some_and(|path| {
             path.amplification_left() >= self.config.datagram_bytes.max(1200) as u64
         })
@@ -49,8 +50,8 @@ impl Endpoint {
             path.space.loss_at,
             path.pto_at(delay, others).filter(|_| self.confirmed),
             path.fails_at(delay).filter(|_| self.confirmed),
-            path.space.received.ack_at.filter(|_| path.rest_until.is_none()),
-            challenge.filter(|_| path.rest_until.is_none() && path.drains_until.is_none()),
+            path.space.received.ack_at.filter(|_| self.paths.values().any(Path::is_awake)),
+            challenge.filter(|_| path.is_awake()),
             outage.map(|outage| outage.start).filter(|_| path.rest_until.is_none()),
         ];
         due.into_iter().flatten().min()
@@ -94,7 +95,13 @@ impl Endpoint {
             return;
         }
         if Self::challenge_gave_up(path, now) {
-            return self.leave_path(now, id, super::paths::UNSTABLE_OR_POOR);
+            self.leave_path(now, id, super::paths::UNSTABLE_OR_POOR);
+            if !self.has_path() {
+                // Nobody could be told (RFC 9000 §9).
+                let error = TransportError::new(Code::NoViablePath, "no path answers");
+                self.drain(now, Closed::Error(error));
+            }
+            return;
         }
         self.postpone_challenge(now, id);
         let Some(path) = self.paths.get(&id) else { return };
@@ -136,13 +143,8 @@ impl Endpoint {
             let space = &self.handshake.space(level).space;
             let probes =
                 self.is_client && space.sent.next() + u64::from(level == Level::Handshake) > 0;
-            probes.then_some((space.last_eliciting_at.max(self.idle_base()) + period, level))
+            probes.then_some((space.last_eliciting_at.max(self.idle_since) + period, level))
         })
-    }
-
-    /// When the idle timer was started.
-    fn idle_base(&self) -> Instant {
-        self.idle_at.saturating_sub(self.idle_period())
     }
 
     fn on_handshake_timer(&mut self, now: Instant, level: Level) {
@@ -171,11 +173,12 @@ impl Endpoint {
         match both.min() {
             // RFC 9000 §10.1: not before three probe timeouts.
             Some(period) => period.max(self.longest_pto() * 3),
-            None => Duration::from_secs(1 << 33),
+            None => Duration::MAX, // ends at `Instant::FAR_FUTURE`: never
         }
     }
 
     pub(super) fn restart_idle(&mut self, now: Instant) {
+        self.idle_since = now;
         self.idle_at = now + self.idle_period();
     }
 }

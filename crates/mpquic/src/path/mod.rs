@@ -147,6 +147,11 @@ impl Path {
         self.validated && self.drains_until.is_none()
     }
 
+    /// Neither given up nor at rest: acknowledgements and probes may leave.
+    pub fn is_awake(&self) -> bool {
+        self.rest_until.is_none() && self.drains_until.is_none()
+    }
+
     /// May carry data as far as its state is concerned.
     pub fn is_usable(&self) -> bool {
         self.is_open() && self.health == Health::Good && self.rest_until.is_none()

@@ -1,3 +1,5 @@
+mod fuzz;
+mod fuzzing;
 mod interop;
 mod multipath;
 mod noq;
