@@ -1,3 +1,4 @@
+mod ecn;
 mod fuzz;
 mod fuzzing;
 mod interop;
@@ -5,6 +6,7 @@ mod multipath;
 mod noq;
 mod robust;
 mod single;
+mod stats;
 mod tls;
 mod wire;
 mod world;

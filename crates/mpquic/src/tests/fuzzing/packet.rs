@@ -167,7 +167,7 @@ pub fn packet(bytes: &[u8]) {
     let mut input = Input::new(bytes);
     let mut scene = Scene::new(&mut input);
     while !input.is_empty() {
-        if input.u8() % 8 == 0 {
+        if input.u8().is_multiple_of(8) {
             let victim = &mut scene.ends[scene.victim];
             if let Some(at) = victim.poll_timeout() {
                 scene.now = scene.now.max(at);

@@ -49,7 +49,7 @@ fn application(now: Instant, end: &mut Endpoint, input: &mut Input<'_>) {
     let length = input.below(20_000);
     let soon = now + Duration::from_millis(length as u64);
     match input.u8() % 12 {
-        0 => drop(end.open_stream(length % 2 == 0)),
+        0 => drop(end.open_stream(length.is_multiple_of(2))),
         1 => drop(end.write(stream, &vec![1; length])),
         2 => drop(end.finish(stream)),
         3 => drop(end.reset(stream, 1)),
@@ -58,7 +58,7 @@ fn application(now: Instant, end: &mut Endpoint, input: &mut Input<'_>) {
         6 => drop(end.add_path(now, net)),
         7 => drop(end.abandon_path(now, net)),
         8 => drop(end.send_datagram(&vec![3; length % 1200])),
-        9 => drop(end.set_path_status(net, length % 2 == 0)),
+        9 => drop(end.set_path_status(net, length.is_multiple_of(2))),
         10 => end.set_forecast(
             net,
             vec![Outage { start: soon, end: soon + Duration::from_millis(300) }],
