@@ -10,8 +10,10 @@ use units::{Duration, Instant, PathId};
 
 /// A challenge goes again so often (RFC 9000 §8.2.1 leaves the interval open), and so many times:
 /// together three initial probe timeouts (RFC 9000 §8.2.4).
-const CHALLENGE_PERIOD: Duration = Duration::from_millis(333);
-const CHALLENGE_TRIES: u32 = 9;
+pub(super) const CHALLENGE_PERIOD: Duration = Duration::from_millis(333);
+pub(super) const CHALLENGE_TRIES: u32 = 9;
+/// Smallest packet with a challenge, and less than three times the smallest 1-RTT packet.
+pub(super) const LEAST_BYTES: u64 = 60;
 /// Exponent of our ACK delays (RFC 9000 §18.2: the default).
 const ACK_DELAY_EXPONENT: u64 = 3;
 
@@ -31,7 +33,7 @@ impl Endpoint {
                 || path.response.is_some()
                 || challenges
                 || path.probes > 0;
-            let small = path.amplification_left() < 100;
+            let small = path.amplification_left() < LEAST_BYTES;
             if !wants || small || path.rest_until.is_some() || path.drains_until.is_some() {
                 continue;
             }
@@ -39,7 +41,7 @@ impl Endpoint {
                 return Some(out);
             }
         }
-        None
+        self.rebind_datagram(now)
     }
 
     fn path_datagram(
@@ -92,8 +94,8 @@ impl Endpoint {
     pub(super) fn postpone_challenge(&mut self, now: Instant, id: u32) {
         let no_cid = self.peer_cids.current(id).is_none();
         let Some(path) = self.paths.get_mut(&id) else { return };
-        let due = path.challenge.is_some() && path.challenge_at.is_some_and(|at| at <= now);
-        if due && (no_cid || path.amplification_left() < 100) {
+        let due = path.challenge.is_some() && path.challenge_at.is_none_or(|at| at <= now);
+        if due && (no_cid || path.amplification_left() < LEAST_BYTES) {
             path.challenge_at = Some(now + CHALLENGE_PERIOD);
             path.challenge_tries += 1;
         }
@@ -110,7 +112,7 @@ impl Endpoint {
         self.rng.fill_bytes(&mut data);
         if let Some(path) = self.paths.get_mut(&id) {
             path.challenge = Some(data);
-            path.challenge_at = None;
+            (path.challenge_at, path.challenge_tries) = (None, 0);
         }
     }
 

@@ -62,6 +62,14 @@ impl Handshake {
         &self.spaces[level as usize]
     }
 
+    /// CRYPTO data that waits, with its bookkeeping.
+    pub fn held_bytes(&self) -> usize {
+        let held = |space: &CryptoSpace| {
+            space.incoming.held_bytes() + space.incoming.overhead_bytes() + space.out.held_bytes()
+        };
+        self.spaces.iter().map(held).sum()
+    }
+
     pub fn space_mut(&mut self, level: Level) -> &mut CryptoSpace {
         &mut self.spaces[level as usize]
     }
@@ -169,6 +177,9 @@ impl Endpoint {
             return Err(TransportError::new(Code::CryptoBufferExceeded, "CRYPTO data far ahead"));
         }
         space.incoming.insert(offset, data);
+        if space.incoming.overhead_bytes() as u64 > CRYPTO_BUFFER_BYTES {
+            return Err(TransportError::new(Code::CryptoBufferExceeded, "CRYPTO data in crumbs"));
+        }
         while let Some(data) = self.handshake.space_mut(level).incoming.read(usize::MAX) {
             let Some(tls) = &mut self.handshake.tls else { return Ok(()) };
             if tls.read_hs(&data).is_err() {

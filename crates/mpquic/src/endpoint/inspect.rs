@@ -17,7 +17,7 @@ impl Endpoint {
         (id, number): (u32, u64),
         payload: &[u8],
     ) {
-        let arrival = Arrival { now, net, ecn: None, datagram_len: payload.len() + 30 };
+        let arrival = Arrival::new(now, net, None, payload.len() + 30);
         if self.local_cids.active(id) > 0
             && matches!(self.life, Life::Open)
             && let Err(error) = self.on_opened(&arrival, (id, number), payload)

@@ -11,8 +11,10 @@ mod inspect;
 mod keys;
 mod packets;
 mod paths;
+mod rebind;
 mod receive;
 mod stream_api;
+pub(crate) use rebind::Candidate;
 pub use stream_api::Read;
 mod timers;
 
@@ -265,7 +267,8 @@ impl Endpoint {
     /// included.
     pub fn held_bytes(&self) -> u64 {
         let queued: usize = self.datagrams_out.iter().map(Vec::len).sum();
-        self.streams.held_bytes() + (self.datagrams_in_bytes + queued) as u64
+        let handshake = self.handshake.held_bytes();
+        self.streams.held_bytes() + (self.datagrams_in_bytes + queued + handshake) as u64
     }
 
     /// Packets whose fate is not known yet, and bookkeeping for it; bounded by the windows.

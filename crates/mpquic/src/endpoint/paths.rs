@@ -15,7 +15,7 @@ use units::{Duration, Instant, PathId};
 const APPLICATION_ABANDON: u64 = 0x3e;
 pub(super) const UNSTABLE_OR_POOR: u64 = 0x3e76;
 /// Paths of the caller's that a scheduler can tell apart.
-const MAX_NET_PATHS: u8 = 64;
+pub(super) const MAX_NET_PATHS: u8 = 64;
 
 impl Endpoint {
     // ---- what the application asks for -------------------------------------------------------
@@ -98,6 +98,9 @@ impl Endpoint {
     // ---- coming and going --------------------------------------------------------------------
 
     pub(super) fn on_path_response(&mut self, now: Instant, id: u32, data: [u8; 8]) {
+        if self.rebind(now, id, data) {
+            return;
+        }
         let Some(path) = self.paths.get_mut(&id).filter(|path| path.challenge == Some(data)) else {
             return;
         };

@@ -3,6 +3,7 @@
 use super::close::Life;
 use super::handshake::Level;
 use super::keys::Opened;
+use super::paths::MAX_NET_PATHS;
 use super::{Ecn, Endpoint};
 use crate::cids::LOCAL_LEN;
 use crate::crypto;
@@ -26,6 +27,14 @@ pub(super) struct Arrival {
     pub net: PathId,
     pub ecn: Option<Ecn>,
     pub datagram_len: usize,
+    /// Bytes of it that no address was credited with yet.
+    pub uncounted_bytes: usize,
+}
+
+impl Arrival {
+    pub fn new(now: Instant, net: PathId, ecn: Option<Ecn>, datagram_len: usize) -> Self {
+        Self { now, net, ecn, datagram_len, uncounted_bytes: datagram_len }
+    }
 }
 
 impl Endpoint {
@@ -34,7 +43,11 @@ impl Endpoint {
         if !matches!(self.life, Life::Open) {
             return self.handle_late(now, &mut datagram, path);
         }
-        let arrival = Arrival { now, net: path, ecn, datagram_len: datagram.len() };
+        if path.0 >= MAX_NET_PATHS {
+            self.totals.dropped_packets += 1;
+            return;
+        }
+        let mut arrival = Arrival::new(now, path, ecn, datagram.len());
         let mut start = 0;
         while start < datagram.len() && matches!(self.life, Life::Open) {
             let header = match parse(&datagram[start..], LOCAL_LEN) {
@@ -50,6 +63,7 @@ impl Endpoint {
                 self.fail(now, error);
             }
             start = end;
+            arrival.uncounted_bytes = 0; // a datagram counts once, however many packets it has
         }
     }
 
@@ -74,7 +88,7 @@ impl Endpoint {
     /// While closing or draining only the peer's own end of the connection matters.
     fn handle_late(&mut self, now: Instant, datagram: &mut [u8], net: PathId) {
         self.on_datagram_while_closing();
-        let arrival = Arrival { now, net, ecn: None, datagram_len: datagram.len() };
+        let arrival = Arrival::new(now, net, None, datagram.len());
         if let Ok(header) = parse(datagram, LOCAL_LEN)
             && header.kind == Kind::Short
             && let Some(id) = self.local_cids.path_of(&header.dcid)
@@ -172,6 +186,8 @@ impl Endpoint {
         if self.is_client && !self.handshake.peer_known {
             self.learn_peer(header.scid);
         }
+        let newest = self.handshake.space(level).space.received.largest();
+        self.note_way(arrival, 0, newest.is_none_or(|newest| number > newest));
         self.on_authentic(arrival);
         self.handshake.space_mut(level).space.received.count(arrival.ecn);
         if level == Level::Handshake && !self.is_client {
@@ -222,7 +238,7 @@ impl Endpoint {
             && path.net == arrival.net
             && !path.validated
         {
-            path.came_bytes += arrival.datagram_len as u64;
+            path.came_bytes += arrival.uncounted_bytes as u64;
         }
     }
 
@@ -269,7 +285,9 @@ impl Endpoint {
             self.totals.duplicate_packets += 1;
             return Ok(());
         }
+        let newest = path.space.received.largest().is_none_or(|largest| number > largest);
         self.count_arrival(arrival, id);
+        self.note_way(arrival, id, newest);
         self.on_authentic(arrival);
         if let Some(path) = self.paths.get_mut(&id) {
             path.space.received.count(arrival.ecn);

@@ -2,6 +2,7 @@
 
 use super::Endpoint;
 use super::close::Life;
+use super::control::LEAST_BYTES;
 use super::handshake::Level;
 use crate::error::{Code, TransportError};
 use crate::event::Closed;
@@ -43,7 +44,10 @@ impl Endpoint {
         let delay = self.max_ack_delay();
         let others = self.others_work(path.id);
         let outage = path.forecast.front();
-        let challenge = path.challenge.and(path.challenge_at);
+        // One that never left waits for credit of the address: `postpone_challenge` counts its tries.
+        let waits = path.amplification_left() < LEAST_BYTES;
+        let since = path.challenge_at.or(waits.then_some(Instant::ZERO));
+        let challenge = path.challenge.and(since);
         let due = [
             path.drains_until,
             path.rest_until,
@@ -52,6 +56,7 @@ impl Endpoint {
             path.fails_at(delay).filter(|_| self.confirmed),
             path.space.received.ack_at.filter(|_| self.paths.values().any(Path::is_awake)),
             challenge.filter(|_| path.is_awake()),
+            Self::rebind_timer(path),
             outage.map(|outage| outage.start).filter(|_| path.rest_until.is_none()),
         ];
         due.into_iter().flatten().min()
@@ -104,6 +109,7 @@ impl Endpoint {
             return;
         }
         self.postpone_challenge(now, id);
+        self.on_rebind_timer(now, id);
         let Some(path) = self.paths.get(&id) else { return };
         if !self.confirmed {
             return;

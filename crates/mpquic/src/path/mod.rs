@@ -11,6 +11,7 @@ pub(crate) use rtt::Rtt;
 pub(crate) use space::Space;
 pub use stats::{Health, PathStats};
 
+use crate::endpoint::Candidate;
 use congestion::Controller;
 use pacer::Pacer;
 use recovery::DeliverySampler;
@@ -20,7 +21,7 @@ use units::{Bitrate, Duration, Instant, PathId};
 
 /// Anti-amplification: so many times what came may leave on a path that is not validated
 /// (RFC 9000 §8.1).
-const AMPLIFICATION: u64 = 3;
+pub(crate) const AMPLIFICATION: u64 = 3;
 /// Linux's floor of `rttvar_us`, which kernel ECF reads (`PathView::rttvar_kernel`).
 const KERNEL_RTTVAR_FLOOR: Duration = Duration::from_millis(200);
 /// Silence before a path counts as failed, at least.
@@ -47,6 +48,8 @@ pub(crate) struct Path {
     pub challenge_at: Option<Instant>,
     pub challenge_tries: u32,
     pub response: Option<[u8; 8]>,
+    /// Another way that its packets came.
+    pub candidate: Option<Candidate>,
     pub health: Health,
     pub pto_count: u32,
     pub probes: u32,
@@ -92,6 +95,7 @@ impl Path {
             challenge_at: None,
             challenge_tries: 0,
             response: None,
+            candidate: None,
             health: Health::Good,
             pto_count: 0,
             probes: 0,

@@ -49,6 +49,11 @@ impl SendHalf {
         self.finished || self.reset.is_some()
     }
 
+    /// Bytes that wait for being sent or acknowledged.
+    pub fn held_bytes(&self) -> usize {
+        self.buffer.len()
+    }
+
     /// End of what the application wrote.
     pub fn end(&self) -> u64 {
         self.acked_to + self.buffer.len() as u64
