@@ -16,6 +16,9 @@ use units::{Bitrate, Duration, Instant};
 /// (RFC 9002 §7.6.1, kPersistentCongestionThreshold).
 const PERSISTENT_PTOS: u32 = 3;
 
+/// So many waiting control frames are looked at for one that waits already.
+const FRAMES_COMPARED: usize = 256;
+
 /// Bytes that an acknowledgement settled.
 #[derive(Clone, Copy, Debug, Default)]
 struct Settled {
@@ -152,7 +155,7 @@ impl Endpoint {
                 SentFrame::Stream(chunk) => self.streams.on_lost(&chunk, by),
                 SentFrame::Crypto(range) => self.on_crypto_lost(Level::OneRtt, range),
                 SentFrame::Ack { .. } => {}
-                SentFrame::Control(frame) => self.control.push_back(frame),
+                SentFrame::Control(frame) => self.queue_again(frame),
                 SentFrame::MaxData => self.streams.window.changed = true,
                 SentFrame::MaxStreamData(id) => {
                     if self.streams.recv.contains_key(&id) {
@@ -163,6 +166,15 @@ impl Endpoint {
                     self.streams.counts[usize::from(!bidi)].changed = true;
                 }
             }
+        }
+    }
+
+    /// Several packets in flight may carry the same frame (probes of a path that is silent for
+    /// long): once in the queue is enough.
+    fn queue_again(&mut self, frame: Frame<'static>) {
+        let waits = self.control.iter().rev().take(FRAMES_COMPARED).any(|other| *other == frame);
+        if !waits {
+            self.control.push_back(frame);
         }
     }
 

@@ -266,7 +266,7 @@ impl Endpoint {
     }
 
     /// The flight of a path counts no longer, and goes again.
-    fn give_up_flight(&mut self, id: u32) -> u64 {
+    pub(super) fn give_up_flight(&mut self, id: u32) -> u64 {
         self.reinject_flight(id);
         let Some(path) = self.paths.get_mut(&id) else { return 0 };
         for (_, packet) in path.space.sent.iter_mut() {

@@ -136,12 +136,14 @@ impl Endpoint {
         let Some(old) = self.paths.get(&id).filter(answers) else { return false };
         let (from, candidate) = (old.net, old.candidate);
         let Some(Candidate { net: to, .. }) = candidate else { return false };
+        self.give_up_flight(id); // the old way may have been dead for long
         let fresh = self.new_path(id, to);
         let Some(path) = self.paths.get_mut(&id) else { return false };
         path.candidate = None;
         path.net = to;
         (path.cc, path.rtt, path.ecn) = (fresh.cc, Rtt::default(), fresh.ecn);
         (path.forecast, path.outage_noted) = (fresh.forecast, false);
+        path.silent_since = None;
         path.recovery_start = Some(now); // losses on the old way are not the new one's
         (path.in_recovery, path.pto_count, path.health) = (false, 0, Health::Good);
         path.cc.on_handshake(path.rtt.smoothed());

@@ -217,6 +217,9 @@ impl Endpoint {
             if level != Level::Initial || header.dcid.as_slice().len() < 8 {
                 return Ok(false); // RFC 9000 §7.2
             }
+            if self.config.retried.is_some_and(|retried| retried.retry_scid != header.dcid) {
+                return Ok(false); // not the packet that the token was in
+            }
             if !opens_as_first(header, packet) {
                 return Ok(false); // no state for what is damaged or made up
             }
@@ -291,6 +294,7 @@ impl Endpoint {
         self.on_authentic(arrival);
         if let Some(path) = self.paths.get_mut(&id) {
             path.space.received.count(arrival.ecn);
+            path.heard_at = arrival.now;
         }
         self.on_payload(arrival, (id, number), payload)
     }

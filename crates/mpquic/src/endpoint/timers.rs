@@ -57,6 +57,7 @@ impl Endpoint {
             path.space.received.ack_at.filter(|_| self.paths.values().any(Path::is_awake)),
             challenge.filter(|_| path.is_awake()),
             Self::rebind_timer(path),
+            self.keep_alive_at(path),
             outage.map(|outage| outage.start).filter(|_| path.rest_until.is_none()),
         ];
         due.into_iter().flatten().min()
@@ -116,11 +117,25 @@ impl Endpoint {
         }
         let fails = path.fails_at(delay).is_some_and(|at| at <= now);
         let probes = path.pto_at(delay, others).is_some_and(|at| at <= now);
+        let keeps_alive = self.keep_alive_at(path).is_some_and(|at| at <= now);
         if fails {
             self.fail_path(now, id);
         } else if probes {
             self.on_probe_timer(now, id);
+        } else if keeps_alive && let Some(path) = self.paths.get_mut(&id) {
+            path.probes = 1;
+            path.space.last_eliciting_at = now;
         }
+    }
+
+    /// When a client asks a path for a sign of life (`Config::keep_alive`). Of a path with something
+    /// in flight the probe timer does.
+    fn keep_alive_at(&self, path: &Path) -> Option<Instant> {
+        let waits = self.is_client && self.confirmed && !self.streams.recv.is_empty();
+        let silent = path.is_open() && path.is_awake() && !path.space.is_eliciting();
+        let wanted = waits && silent && !self.config.keep_alive.is_zero();
+        let since = path.heard_at.max(path.space.last_eliciting_at);
+        wanted.then(|| since + self.config.keep_alive)
     }
 
     /// The probe timer of the handshake (RFC 9002 §6.2.1, §6.2.2.1).

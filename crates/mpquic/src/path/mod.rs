@@ -51,6 +51,8 @@ pub(crate) struct Path {
     /// Another way that its packets came.
     pub candidate: Option<Candidate>,
     pub health: Health,
+    /// When the last authentic packet of the path came.
+    pub heard_at: Instant,
     pub pto_count: u32,
     pub probes: u32,
     /// Since when something is in flight without any sign of life.
@@ -97,6 +99,7 @@ impl Path {
             response: None,
             candidate: None,
             health: Health::Good,
+            heard_at: Instant::ZERO,
             pto_count: 0,
             probes: 0,
             silent_since: None,

@@ -1,9 +1,11 @@
 mod ecn;
+mod flood;
 mod fuzz;
 mod fuzzing;
 mod interop;
 mod multipath;
 mod noq;
+mod rebind;
 mod robust;
 mod single;
 mod stats;
