@@ -48,6 +48,7 @@ impl Endpoint {
         for (_, packet) in acked {
             self.settle_handshake(level, packet, true);
         }
+        self.log_lost(now, (level, 0), &lost);
         for (_, packet) in lost {
             self.settle_handshake(level, packet, false);
         }
@@ -95,7 +96,7 @@ impl Endpoint {
         let was = std::mem::replace(&mut path.health, Health::Good);
         let net = path.net;
         if was == Health::Failed {
-            self.events.push(Event::PathRevived(net));
+            self.tell_of_path(now, id, Event::PathRevived(net));
             self.scheduler.on_path_event(now, net, PathEvent::Revived);
         }
         if let Some(keys) = &mut self.one_rtt {
@@ -109,6 +110,7 @@ impl Endpoint {
             self.on_packet_acked(packet);
         }
         self.on_packets_lost(now, id, lost);
+        self.log_metrics(now, id);
         Ok(())
     }
 
@@ -116,7 +118,7 @@ impl Endpoint {
         for frame in packet.frames {
             match frame {
                 SentFrame::Stream(chunk) if self.streams.on_acked(&chunk) => {
-                    self.events.push(Event::Sent(chunk.id));
+                    self.events.push_back(Event::Sent(chunk.id));
                     self.streams.collect(chunk.id);
                 }
                 SentFrame::Crypto(range) => {
@@ -127,7 +129,11 @@ impl Endpoint {
                         path.space.received.forget_through(largest);
                     }
                 }
-                SentFrame::Control(Frame::ResetStream { id, .. }) => self.streams.collect(id),
+                SentFrame::Control(frame) => {
+                    if let Frame::ResetStream { id, .. } = *frame {
+                        self.streams.collect(id);
+                    }
+                }
                 _ => {}
             }
         }
@@ -135,6 +141,7 @@ impl Endpoint {
 
     /// What lost packets carried goes through the scheduler again.
     pub(super) fn on_packets_lost(&mut self, now: Instant, id: u32, lost: Vec<(u64, SentPacket)>) {
+        self.log_lost(now, (Level::OneRtt, id), &lost);
         let Some(path) = self.paths.get(&id) else { return };
         let net = path.net;
         let bytes: u64 = lost.iter().map(|(_, packet)| packet.bytes).sum();
@@ -149,13 +156,13 @@ impl Endpoint {
     }
 
     /// Queues what a packet of path `by` carried, as far as it is still missing.
-    pub(super) fn send_again(&mut self, by: u32, frames: Vec<SentFrame>) {
+    pub(super) fn send_again(&mut self, by: u32, frames: impl IntoIterator<Item = SentFrame>) {
         for frame in frames {
             match frame {
                 SentFrame::Stream(chunk) => self.streams.on_lost(&chunk, by),
                 SentFrame::Crypto(range) => self.on_crypto_lost(Level::OneRtt, range),
                 SentFrame::Ack { .. } => {}
-                SentFrame::Control(frame) => self.queue_again(frame),
+                SentFrame::Control(frame) => self.queue_again(*frame),
                 SentFrame::MaxData => self.streams.window.changed = true,
                 SentFrame::MaxStreamData(id) => {
                     if self.streams.recv.contains_key(&id) {
@@ -188,6 +195,7 @@ impl Endpoint {
             }
             let lost = space.take_lost(now, &path.rtt);
             on_lost(now, path, &lost);
+            self.log_lost(now, (level, 0), &lost);
             for (_, packet) in lost {
                 self.settle_handshake(level, packet, false);
             }
@@ -199,6 +207,7 @@ impl Endpoint {
             let lost = path.space.take_lost(now, &path.rtt);
             on_lost(now, path, &lost);
             self.on_packets_lost(now, id, lost);
+            self.log_metrics(now, id);
         }
     }
 }

@@ -114,7 +114,7 @@ impl Endpoint {
             Frame::ConnectionClose { error_code, frame_type, reason } => {
                 self.on_peer_close(now, error_code, frame_type, reason);
             }
-            Frame::HandshakeDone if self.is_client => self.on_confirmed(),
+            Frame::HandshakeDone if self.is_client => self.on_confirmed(now),
             // RFC 9000 §19.20, §19.7: only servers send these.
             Frame::HandshakeDone => return Err(violation("HANDSHAKE_DONE from a client")),
             Frame::NewToken { .. } if !self.is_client => {
@@ -145,7 +145,7 @@ impl Endpoint {
         if self.datagrams_in_bytes + data.len() + 64 <= DATAGRAM_BUFFER_BYTES {
             self.datagrams_in_bytes += data.len() + 64;
             self.datagrams_in.push_back(data.to_vec());
-            self.events.push(Event::DatagramReceived);
+            self.events.push_back(Event::DatagramReceived);
         }
         Ok(())
     }

@@ -98,7 +98,7 @@ impl Endpoint {
         self.aim_at(self.handshake.original_dcid);
         let mut path = self.new_path(0, net);
         path.validated = true; // the client chose the address: RFC 9000 §8.1 limits servers only
-        self.paths.insert(0, path);
+        self.paths.insert(path);
         self.restart_idle(now);
         self.drive_tls(now).map_err(|error| Error::Tls(error.reason.into()))
     }
@@ -135,7 +135,7 @@ impl Endpoint {
         self.learn_peer(scid);
         let mut path = self.new_path(0, net);
         path.validated = self.config.retried.is_some(); // RFC 9000 §8.1.2
-        self.paths.insert(0, path);
+        self.paths.insert(path);
         self.restart_idle(now);
         Ok(())
     }
@@ -246,32 +246,35 @@ impl Endpoint {
         }
         let limits = self.local.initial_max_path_id.zip(peer.initial_max_path_id);
         self.peer = peer;
-        self.events.push(Event::Connected);
+        self.events.push_back(Event::Connected);
         if let Some((ours, peers)) = limits {
             (self.multipath, self.max_path, self.peer_max_path) = (true, ours, peers);
-            self.events.push(Event::MultipathNegotiated);
+            self.events.push_back(Event::MultipathNegotiated);
         } else if self.config.max_paths > 1 {
-            self.events.push(Event::NoMultipath);
+            self.events.push_back(Event::NoMultipath);
         }
         if let Some(path) = self.paths.get_mut(&0) {
             path.validated |= self.is_client;
             path.cc.on_handshake(path.rtt.smoothed());
         }
+        self.log_parameters(now);
         self.give_cids();
         self.restart_idle(now);
         if !self.is_client {
             self.control.push_back(Frame::HandshakeDone);
-            self.on_confirmed(); // RFC 9001 §4.1.2
+            self.on_confirmed(now); // RFC 9001 §4.1.2
         }
         Ok(())
     }
 
-    pub(super) fn on_confirmed(&mut self) {
+    pub(super) fn on_confirmed(&mut self, now: Instant) {
         if !self.confirmed {
             self.confirmed = true;
-            self.events.push(Event::Confirmed);
+            self.events.push_back(Event::Confirmed);
             let net = self.paths.get(&0).map(|path| path.net);
-            self.events.extend(net.map(Event::PathEstablished));
+            if let Some(net) = net {
+                self.tell_of_path(now, 0, Event::PathEstablished(net));
+            }
             self.drop_keys(Level::Initial);
             self.drop_keys(Level::Handshake); // RFC 9001 §4.9.2
         }
@@ -298,6 +301,9 @@ impl Endpoint {
 
     /// A datagram with what the Initial and Handshake spaces have to send.
     pub(super) fn handshake_datagram(&mut self, now: Instant) -> Option<(PathId, Vec<u8>)> {
+        if self.confirmed {
+            return None;
+        }
         let levels = [Level::Initial, Level::Handshake];
         let wanted: Vec<Level> =
             levels.into_iter().filter(|level| self.wants_handshake_packet(now, *level)).collect();

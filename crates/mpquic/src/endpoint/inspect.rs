@@ -20,7 +20,8 @@ impl Endpoint {
         let arrival = Arrival::new(now, net, None, payload.len() + 30);
         if self.local_cids.active(id) > 0
             && matches!(self.life, Life::Open)
-            && let Err(error) = self.on_opened(&arrival, (id, number), payload)
+            && let Err(error) =
+                self.on_opened(&arrival, (id, number), (payload, payload.len() + 30))
         {
             self.fail(now, error);
         }
@@ -46,7 +47,7 @@ impl Endpoint {
                 path.drains_until,
                 path.rest_until,
                 path.space.loss_at,
-                path.pto_at(delay, self.others_work(path.id)),
+                path.pto_at(delay, || self.others_work(path.id)),
                 path.fails_at(delay),
                 path.space.received.ack_at,
                 path.challenge.and(path.challenge_at),

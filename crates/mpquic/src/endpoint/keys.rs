@@ -12,8 +12,8 @@ pub(super) struct OneRtt {
     pub remote_header: Box<dyn HeaderProtectionKey>,
     pub local: Box<dyn PacketKey>,
     remote: Box<dyn PacketKey>,
-    /// Keys before the last update, for packets that are late: until 3 PTO after the first packet
-    /// with the new ones, `None` before that (RFC 9001 §6.1, §6.5).
+    /// Keys before the last update, for packets that are late, and when the first packet with the
+    /// new ones came: the old ones are kept until then, and for a while after (RFC 9001 §6.1, §6.5).
     previous: Option<(Box<dyn PacketKey>, Option<Instant>)>,
     next: PacketKeySet,
     secrets: Secrets,
@@ -47,11 +47,11 @@ impl OneRtt {
         }
     }
 
-    fn rotate(&mut self, now: Instant, keep_until: Option<Instant>) {
+    fn rotate(&mut self, now: Instant, answered: Option<Instant>) {
         let next = std::mem::replace(&mut self.next, self.secrets.next_packet_keys());
         self.local = next.local;
         let old = std::mem::replace(&mut self.remote, next.remote);
-        self.previous = Some((old, keep_until));
+        self.previous = Some((old, answered));
         self.phase = !self.phase;
         self.sealed = 0;
         self.phase_began = now;
@@ -84,12 +84,13 @@ impl OneRtt {
     ) -> Opened {
         if phase == self.phase {
             let len = crypto::open(packet, header_len, self.remote.as_ref(), place);
-            if let (Some(_), Some((_, until))) = (len, &mut self.previous) {
-                until.get_or_insert(now + keep);
+            if let (Some(_), Some((_, since))) = (len, &mut self.previous) {
+                since.get_or_insert(now);
             }
             return len.map_or(Opened::Forged, Opened::Payload);
         }
-        if self.previous.as_ref().is_some_and(|(_, until)| until.is_some_and(|at| at <= now)) {
+        if self.previous.as_ref().is_some_and(|(_, since)| since.is_some_and(|at| at + keep <= now))
+        {
             self.previous = None;
         }
         if let Some((previous, _)) = &self.previous {
@@ -121,12 +122,12 @@ impl Endpoint {
         self.longest_pto() * 3
     }
 
-    /// `keep`: until when the old keys may be needed, if the peer has updated already.
-    pub(super) fn rotate_keys(&mut self, now: Instant, keep: Option<Instant>) {
+    /// `answered`: when the peer is known to have the new keys, too, if it is.
+    pub(super) fn rotate_keys(&mut self, now: Instant, answered: Option<Instant>) {
         if let Some(keys) = &mut self.one_rtt {
-            keys.rotate(now, keep);
+            keys.rotate(now, answered);
             self.totals.key_updates += 1;
-            self.events.push(Event::KeysUpdated);
+            self.events.push_back(Event::KeysUpdated);
         }
     }
 
@@ -142,7 +143,6 @@ impl Endpoint {
     }
 
     pub(super) fn on_forgery(&mut self) -> Result<(), TransportError> {
-        self.totals.dropped_packets += 1;
         let Some(keys) = &mut self.one_rtt else { return Ok(()) };
         keys.forgeries += 1;
         if keys.forgeries > keys.remote.integrity_limit() {

@@ -17,12 +17,13 @@ mod stream_api;
 pub(crate) use rebind::Candidate;
 pub use stream_api::Read;
 mod timers;
+mod trace;
 
 use crate::cids::{LOCAL_LEN, LocalCids, PeerCids};
 use crate::config::{Config, Role};
 use crate::error::Error;
 use crate::event::Event;
-use crate::path::{EcnPath, Path, PathStats};
+use crate::path::{EcnPath, Path, PathStats, Paths};
 use crate::streams::Streams;
 use crate::wire::{ConnectionId, Frame, Params};
 use close::Life;
@@ -70,7 +71,7 @@ pub struct Endpoint {
     peer: Params,
     local_cids: LocalCids,
     peer_cids: PeerCids,
-    paths: BTreeMap<u32, Path>,
+    paths: Paths,
     /// Counts of paths that are over, by the caller's path.
     past_stats: BTreeMap<PathId, PathStats>,
     /// What the caller foretold, for paths that come later.
@@ -87,7 +88,7 @@ pub struct Endpoint {
     datagrams_in_bytes: usize,
     copies: VecDeque<DataCopy>,
     outbox: VecDeque<(PathId, Vec<u8>)>,
-    events: Vec<Event>,
+    events: VecDeque<Event>,
     views: Vec<PathView>,
     /// When the idle timer was started, and when it fires.
     idle_since: Instant,
@@ -98,6 +99,7 @@ pub struct Endpoint {
     /// `DATA_BLOCKED` was sent for this limit.
     blocked_at: Option<u64>,
     totals: Totals,
+    qlog: Option<Box<crate::qlog::Qlog>>,
     /// The peer's flow control has stopped us, and we have counted that.
     stalled: bool,
 }
@@ -162,7 +164,7 @@ impl Endpoint {
             peer: Params::default(),
             local_cids: LocalCids::default(),
             peer_cids: PeerCids::default(),
-            paths: BTreeMap::new(),
+            paths: Paths::default(),
             past_stats: BTreeMap::new(),
             forecasts: BTreeMap::new(),
             next_path: 1,
@@ -175,7 +177,7 @@ impl Endpoint {
             datagrams_in_bytes: 0,
             copies: VecDeque::new(),
             outbox: VecDeque::new(),
-            events: Vec::new(),
+            events: VecDeque::new(),
             views: Vec::new(),
             idle_since: Instant::ZERO,
             idle_at: Instant::FAR_FUTURE,
@@ -183,6 +185,7 @@ impl Endpoint {
             wake_at: Instant::FAR_FUTURE,
             blocked_at: None,
             totals: Totals::default(),
+            qlog: None,
             stalled: false,
             config,
         };
@@ -213,7 +216,12 @@ impl Endpoint {
 
     /// What happened since the last call.
     pub fn take_events(&mut self) -> Vec<Event> {
-        std::mem::take(&mut self.events)
+        self.events.drain(..).collect()
+    }
+
+    /// The next thing that happened.
+    pub fn poll_event(&mut self) -> Option<Event> {
+        self.events.pop_front()
     }
 
     /// The handshake is complete and the connection not over.

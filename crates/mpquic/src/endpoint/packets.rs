@@ -5,10 +5,9 @@ use super::close::CloseFrame;
 use super::handshake::Level;
 use crate::crypto;
 use crate::path::Space;
-use crate::space::{SentFrame, SentPacket};
+use crate::space::{SentFrames, SentPacket};
 use crate::wire::{Kind, MIN_INITIAL_BYTES, begin_long, begin_short, number_len};
 use rand::RngExt;
-use recovery::DeliverySampler;
 use units::{Instant, PathId};
 
 /// Bytes of an AEAD's tag (RFC 9001 §5.3: all suites of TLS 1.3).
@@ -36,7 +35,7 @@ pub(super) struct Draft {
     number_len: usize,
     number: u64,
     limit: usize,
-    pub frames: Vec<SentFrame>,
+    pub frames: SentFrames,
     pub eliciting: bool,
     /// Counts as in flight though it elicits nothing (padding).
     pub padded: bool,
@@ -52,6 +51,20 @@ impl Draft {
 
     pub fn is_empty(&self) -> bool {
         self.out.len() == self.number_at + self.number_len
+    }
+
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// The frames so far.
+    pub fn payload(&self) -> &[u8] {
+        &self.out[self.number_at + self.number_len..]
+    }
+
+    /// Bytes of the packet once it is sealed.
+    pub fn sealed_len(&self) -> usize {
+        self.out.len() - self.start + TAG_BYTES
     }
 
     /// Writes `frame` if it fits.
@@ -96,10 +109,14 @@ impl Endpoint {
         )
     }
 
-    /// Begins a 1-RTT packet on a path.
-    pub(super) fn begin_one_rtt(&mut self, out: Vec<u8>, id: u32) -> Option<Draft> {
+    /// Begins a 1-RTT packet on a path, in a datagram of its own.
+    pub(super) fn begin_datagram(&mut self, id: u32) -> Option<Draft> {
+        self.begin_one_rtt(Vec::with_capacity(self.config.datagram_bytes), id)
+    }
+
+    /// Begins a 1-RTT packet on a path behind what `out` has.
+    fn begin_one_rtt(&mut self, mut out: Vec<u8>, id: u32) -> Option<Draft> {
         let start = out.len();
-        let mut out = out;
         let phase = self.one_rtt.as_ref()?.phase;
         let skips = self.rng.random_ratio(1, SKIP_ONE_IN);
         let dcid = self.peer_cids.current(id)?;
@@ -119,7 +136,7 @@ impl Endpoint {
         let (number, number_len) = number;
         let number_at = out.len();
         out.extend(&number.to_be_bytes()[8 - number_len..]);
-        let frames = Vec::new();
+        let frames = SentFrames::new();
         Draft {
             out,
             start,
@@ -142,6 +159,7 @@ impl Endpoint {
         level: Level,
     ) -> Vec<u8> {
         pad_for_sample(&mut draft);
+        self.log_sent(now, &draft, level, 0);
         let len = draft.out.len() - draft.number_at + TAG_BYTES;
         let at = draft.number_at - 2;
         let len = (0x4000 | len as u16).to_be_bytes(); // RFC 9000 §16: two bytes
@@ -154,11 +172,13 @@ impl Endpoint {
         let bytes = (draft.out.len() - draft.start) as u64;
         if let Some(path) = self.paths.get_mut(&0) {
             let space = &mut self.handshake.space_mut(level).space;
-            let snapshot = path.sampler.on_sent(now, bytes, path.in_flight);
-            note_sent(now, space, &mut draft, (bytes, snapshot));
             path.left_bytes += bytes;
             if draft.eliciting || draft.padded {
+                let snapshot = path.sampler.on_sent(now, bytes, path.in_flight);
+                note_sent(now, space, &mut draft, (bytes, snapshot));
                 path.in_flight += bytes;
+            } else {
+                space.sent.push_settled();
             }
         }
         self.idle_armed_by(now, draft.eliciting);
@@ -173,6 +193,7 @@ impl Endpoint {
         id: u32,
     ) -> Option<(PathId, Vec<u8>)> {
         pad_for_sample(&mut draft);
+        self.log_sent(now, &draft, Level::OneRtt, id);
         let keys = self.one_rtt.as_mut()?;
         let place = (draft.start, draft.number_at, draft.number_len);
         let pair = (keys.local.as_ref(), keys.local_header.as_ref());
@@ -184,15 +205,13 @@ impl Endpoint {
         let bytes = (draft.out.len() - draft.start) as u64;
         let counts = draft.eliciting || draft.padded;
         let prior = path.in_flight;
-        let snapshot = if counts {
-            path.sampler.on_sent(now, bytes, prior)
-        } else {
-            DeliverySampler::default().on_sent(now, 0, 0)
-        };
-        note_sent(now, &mut path.space, &mut draft, (bytes, snapshot));
         path.left_bytes += bytes;
         path.stats.sent_bytes += bytes;
-        if counts {
+        if !counts {
+            path.space.sent.push_settled();
+        } else {
+            let snapshot = path.sampler.on_sent(now, bytes, prior);
+            note_sent(now, &mut path.space, &mut draft, (bytes, snapshot));
             path.in_flight += bytes;
             path.stats.sent_packets += 1;
             match draft.again {
@@ -275,9 +294,6 @@ fn note_sent(
     draft: &mut Draft,
     (bytes, snapshot): (u64, recovery::SendSnapshot),
 ) {
-    if !draft.eliciting && !draft.padded {
-        return space.sent.push_settled();
-    }
     space.sent.push(SentPacket {
         sent_at: now,
         bytes,

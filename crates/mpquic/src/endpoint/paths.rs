@@ -6,7 +6,7 @@ use crate::cids::PER_PATH;
 use crate::crypto;
 use crate::error::{Error, TransportError};
 use crate::event::{Closed, Event};
-use crate::path::Health;
+use crate::path::{Health, Path};
 use crate::wire::{Frame, NewCid};
 use scheduler::{Outage, PathEvent};
 use units::{Duration, Instant, PathId};
@@ -47,7 +47,7 @@ impl Endpoint {
         let mut path = self.new_path(id, net);
         // The client chose the address: RFC 9000 §8.1 does not limit what it sends there.
         path.came_bytes = u64::from(u32::MAX);
-        self.paths.insert(id, path);
+        self.paths.insert(path);
         self.challenge_path(id);
         self.restart_idle(now);
         Ok(())
@@ -109,7 +109,7 @@ impl Endpoint {
             path.validated = true;
             let net = path.net;
             path.cc.on_handshake(path.rtt.smoothed());
-            self.events.push(Event::PathEstablished(net));
+            self.tell_of_path(now, id, Event::PathEstablished(net));
             self.scheduler.on_path_event(now, net, PathEvent::Established);
         }
     }
@@ -123,14 +123,14 @@ impl Endpoint {
         path.challenge = None;
         let net = path.net;
         self.control.push_back(Frame::PathAbandon { path: id, error_code });
-        self.events.push(Event::PathAbandoned(net, error_code));
+        self.tell_of_path(now, id, Event::PathAbandoned(net, error_code));
         self.scheduler.on_path_event(now, net, PathEvent::Closed);
         self.give_up_flight(id);
     }
 
     /// The path's last packets had their time.
     pub(super) fn drop_path(&mut self, id: u32) {
-        if let Some(path) = self.paths.remove(&id) {
+        if let Some(path) = self.paths.remove(id) {
             let past = self.past_stats.entry(path.net).or_default();
             *past = path.stats.after(past);
         }
@@ -146,7 +146,7 @@ impl Endpoint {
         let wanted = self.peer.active_connection_id_limit.min(PER_PATH);
         let last = if self.multipath { self.max_path.min(self.peer_max_path) } else { 0 };
         for id in 0..=last {
-            if id < self.next_path && !self.paths.contains_key(&id) {
+            if id < self.next_path && !self.paths.contains(id) {
                 continue; // over
             }
             while self.local_cids.active(id) < wanted {
@@ -169,7 +169,7 @@ impl Endpoint {
         if id > self.max_path {
             return Err(violation("a connection ID for a path beyond the limit"));
         }
-        if id < self.next_path && !self.paths.contains_key(&id) {
+        if id < self.next_path && !self.paths.contains(id) {
             return Ok(()); // over
         }
         for sequence in self.peer_cids.add(id, new)? {
@@ -202,7 +202,7 @@ impl Endpoint {
                 {
                     path.peer_status_sequence = Some(sequence);
                     path.peer_backup = backup;
-                    self.events.push(Event::PathStatus(path.net, backup));
+                    self.events.push_back(Event::PathStatus(path.net, backup));
                 }
             }
             Frame::MaxPathId { maximum } if maximum > self.peer_max_path => {
@@ -269,9 +269,7 @@ impl Endpoint {
     pub(super) fn give_up_flight(&mut self, id: u32) -> u64 {
         self.reinject_flight(id);
         let Some(path) = self.paths.get_mut(&id) else { return 0 };
-        for (_, packet) in path.space.sent.iter_mut() {
-            packet.given_up = true;
-        }
+        path.space.sent.give_up();
         std::mem::take(&mut path.in_flight)
     }
 
@@ -284,7 +282,8 @@ impl Endpoint {
         path.probes = 1;
         path.cc.on_timeout(now, in_flight, false);
         let net = path.net;
-        self.events.push(Event::PathFailed(net));
+        self.tell_of_path(now, id, Event::PathFailed(net));
+        self.log_metrics(now, id);
         self.scheduler.on_path_event(now, net, PathEvent::Failed);
     }
 
@@ -292,6 +291,10 @@ impl Endpoint {
 
     /// Puts paths to rest before and during foreseen outages, and wakes them.
     pub(super) fn update_rest(&mut self, now: Instant) {
+        let foretold = |path: &Path| !path.forecast.is_empty() || path.rest_until.is_some();
+        if !self.paths.values().any(foretold) {
+            return;
+        }
         let packet_bytes = self.config.datagram_bytes as u64;
         let mut hit = Vec::new();
         for path in self.paths.values_mut() {

@@ -6,10 +6,11 @@
 //! authentic packet, as nothing is lost by it. Only servers follow: clients know where the server is.
 
 use super::Endpoint;
-use super::control::{CHALLENGE_PERIOD, CHALLENGE_TRIES, LEAST_BYTES};
 use super::receive::Arrival;
 use crate::event::Event;
-use crate::path::{AMPLIFICATION, Health, Path, Rtt};
+use crate::path::{
+    AMPLIFICATION, CHALLENGE_PERIOD, CHALLENGE_TRIES, Health, LEAST_BYTES, Path, Rtt,
+};
 use crate::wire::{Frame, MIN_INITIAL_BYTES};
 use rand::Rng;
 use scheduler::PathEvent;
@@ -94,7 +95,7 @@ impl Endpoint {
         };
         let id = self.paths.values().find(due)?.id;
         let candidate = self.paths.get(&id)?.candidate?;
-        let mut draft = self.begin_one_rtt(Vec::new(), id)?;
+        let mut draft = self.begin_datagram(id)?;
         draft.put(&Frame::PathChallenge { data: candidate.challenge });
         // RFC 9000 §8.2.1: full size, as far as what came allows.
         draft.pad_to(MIN_INITIAL_BYTES.min(candidate.budget() as usize));
@@ -147,7 +148,7 @@ impl Endpoint {
         path.recovery_start = Some(now); // losses on the old way are not the new one's
         (path.in_recovery, path.pto_count, path.health) = (false, 0, Health::Good);
         path.cc.on_handshake(path.rtt.smoothed());
-        self.events.push(Event::PathMoved(from, to));
+        self.events.push_back(Event::PathMoved(from, to));
         self.scheduler.on_path_event(now, from, PathEvent::Closed);
         self.scheduler.on_path_event(now, to, PathEvent::Established);
         true

@@ -8,12 +8,13 @@ use super::{Ecn, Endpoint};
 use crate::cids::LOCAL_LEN;
 use crate::crypto;
 use crate::error::{Code, TransportError};
-use crate::event::{Closed, Event};
+use crate::event::Closed;
 use crate::path::Path;
 use crate::wire::{
     ConnectionId, Header, Kind, MIN_INITIAL_BYTES, VERSION_1, WireError, parse, version_negotiation,
 };
-use units::{Instant, PathId};
+use std::ops::Range;
+use units::{Duration, Instant, PathId};
 
 /// Reserved bits of the first byte (RFC 9000 §17.2, §17.3.1).
 const RESERVED_LONG: u8 = 0x0c;
@@ -74,7 +75,11 @@ impl Endpoint {
         start: usize,
         error: WireError,
     ) {
-        self.totals.dropped_packets += 1;
+        let trigger = match error {
+            WireError::Version(_) => "unsupported",
+            _ => "invalid",
+        };
+        self.drop_packet(arrival, datagram.len() - start, trigger);
         let idle_server = !self.is_client && self.handshake.tls.is_none();
         if start == 0 && idle_server && matches!(error, WireError::Version(_)) {
             let answer = version_negotiation(datagram, 0x15);
@@ -93,8 +98,7 @@ impl Endpoint {
             && header.kind == Kind::Short
             && let Some(id) = self.local_cids.path_of(&header.dcid)
             && let Some((_, payload)) = self.open_short(&arrival, &header, datagram, id)
-            && payload.iter().any(|byte| matches!(byte, 0x1c | 0x1d))
-            && self.has_close(&payload)
+            && self.has_close(&datagram[payload])
         {
             self.drain(now, Closed::Local);
         }
@@ -108,9 +112,9 @@ impl Endpoint {
         first: bool,
     ) -> Result<(), TransportError> {
         match header.kind {
-            Kind::VersionNegotiation => self.on_version_negotiation(header),
-            Kind::Retry => self.on_retry(header, packet),
-            Kind::ZeroRtt => self.totals.dropped_packets += 1,
+            Kind::VersionNegotiation => self.on_version_negotiation(arrival.now, header),
+            Kind::Retry => self.on_retry(arrival, header, packet),
+            Kind::ZeroRtt => self.drop_packet(arrival, packet.len(), "unsupported"),
             Kind::Initial => return self.on_long(arrival, header, packet, Level::Initial),
             Kind::Handshake => return self.on_long(arrival, header, packet, Level::Handshake),
             Kind::Short => return self.on_short(arrival, header, packet, first),
@@ -119,19 +123,19 @@ impl Endpoint {
     }
 
     /// Nothing but a list without our version ends the attempt (RFC 9000 §6.2).
-    fn on_version_negotiation(&mut self, header: &Header) {
+    fn on_version_negotiation(&mut self, now: Instant, header: &Header) {
         let expected = self.is_client
             && !self.handshake.peer_known
             && header.dcid == self.handshake.local_cid
             && header.scid == self.handshake.original_dcid;
         let mut versions = header.token.chunks_exact(4);
         if expected && versions.all(|version| version != VERSION_1.to_be_bytes()) {
-            self.die(Some(Closed::VersionMismatch));
+            self.die(now, Some(Closed::VersionMismatch));
         }
     }
 
     /// RFC 9000 §17.2.5.2.
-    fn on_retry(&mut self, header: &Header, packet: &[u8]) {
+    fn on_retry(&mut self, arrival: &Arrival, header: &Header, packet: &[u8]) {
         let original = self.handshake.original_dcid;
         let acceptable = self.is_client
             && !self.handshake.peer_known
@@ -140,8 +144,7 @@ impl Endpoint {
             && header.scid != original
             && crypto::retry_is_authentic(packet, &original);
         if !acceptable {
-            self.totals.dropped_packets += 1;
-            return;
+            return self.drop_packet(arrival, packet.len(), "rejected");
         }
         self.handshake.token = header.token[..header.token.len() - 16].to_vec();
         self.handshake.retry_scid = Some(header.scid);
@@ -159,7 +162,7 @@ impl Endpoint {
         level: Level,
     ) -> Result<(), TransportError> {
         if !self.may_be_ours(arrival, header, (level, packet))? {
-            self.totals.dropped_packets += 1;
+            self.drop_packet(arrival, packet.len(), "connection_unknown");
             return Ok(());
         }
         let space = self.handshake.space(level);
@@ -173,14 +176,14 @@ impl Endpoint {
                 Some((number, at..at + plain))
             });
         let Some((number, payload)) = opened else {
-            self.totals.dropped_packets += 1;
+            self.drop_packet(arrival, packet.len(), "decryption_failure");
             return Ok(());
         };
         if packet[0] & RESERVED_LONG != 0 {
             return Err(TransportError::new(Code::ProtocolViolation, "reserved bits"));
         }
         if self.handshake.space(level).space.received.is_duplicate(number) {
-            self.totals.duplicate_packets += 1;
+            self.drop_packet(arrival, packet.len(), "duplicate");
             return Ok(());
         }
         if self.is_client && !self.handshake.peer_known {
@@ -198,8 +201,9 @@ impl Endpoint {
             self.drop_keys(Level::Initial);
             self.local_cids.drop_path(u32::MAX);
         }
-        let payload = packet[payload].to_vec();
-        self.on_handshake_payload(arrival, (level, number), &payload)
+        let payload = &packet[payload];
+        self.log_received(arrival.now, (level, 0, number), (payload, packet.len()));
+        self.on_handshake_payload(arrival, (level, number), payload)
     }
 
     /// Whether a long header may belong to this connection; the first Initial makes the server's.
@@ -263,16 +267,17 @@ impl Endpoint {
             let mut tail = vec![0; 5];
             tail.extend(original.into_iter().flatten());
             if first && self.peer_cids.is_reset(&tail) && packet.len() >= 21 {
-                self.events.push(Event::Closed(Closed::StatelessReset));
+                self.tell_closed(arrival.now, Closed::StatelessReset);
                 self.life = Life::Draining { until: arrival.now + self.longest_pto() * 3 };
                 return Ok(());
             }
+            self.drop_packet(arrival, packet.len(), "decryption_failure");
             return self.on_forgery();
         };
         if packet[0] & RESERVED_SHORT != 0 {
             return Err(TransportError::new(Code::ProtocolViolation, "reserved bits"));
         }
-        self.on_opened(arrival, (id, number), &payload)
+        self.on_opened(arrival, (id, number), (&packet[payload], packet.len()))
     }
 
     /// An authentic 1-RTT packet.
@@ -280,12 +285,12 @@ impl Endpoint {
         &mut self,
         arrival: &Arrival,
         (id, number): (u32, u64),
-        payload: &[u8],
+        (payload, packet_len): (&[u8], usize),
     ) -> Result<(), TransportError> {
         self.accept_path(arrival, id)?;
         let Some(path) = self.paths.get_mut(&id) else { return Ok(()) };
         if path.space.received.is_duplicate(number) {
-            self.totals.duplicate_packets += 1;
+            self.drop_packet(arrival, packet_len, "duplicate");
             return Ok(());
         }
         let newest = path.space.received.largest().is_none_or(|largest| number > largest);
@@ -296,38 +301,42 @@ impl Endpoint {
             path.space.received.count(arrival.ecn);
             path.heard_at = arrival.now;
         }
+        self.log_received(arrival.now, (Level::OneRtt, id, number), (payload, packet_len));
         self.on_payload(arrival, (id, number), payload)
     }
 
-    /// Decrypts a 1-RTT packet; takes the peer's key update with it.
+    /// Decrypts a 1-RTT packet: its number and where its payload is. Takes the peer's key update with
+    /// it.
     fn open_short(
         &mut self,
         arrival: &Arrival,
         header: &Header,
         packet: &mut [u8],
         id: u32,
-    ) -> Option<(u64, Vec<u8>)> {
-        let keep = self.key_retention();
+    ) -> Option<(u64, Range<usize>)> {
         let keys = self.one_rtt.as_mut()?;
         let (len, low) = crypto::unprotect(packet, header.number_at, keys.remote_header.as_ref())?;
         let largest = self.paths.get(&id).and_then(|path| path.space.received.largest());
         let number = crate::wire::decode_number(largest, low, len);
         let phase = packet[0] & KEY_PHASE != 0;
         let at = header.number_at + len;
+        let other_phase = phase != keys.phase;
+        let keep = if other_phase { self.key_retention() } else { Duration::ZERO };
+        let keys = self.one_rtt.as_mut()?;
         let plain = match keys.open(packet, at, (id, number), (phase, arrival.now, keep)) {
             Opened::Payload(plain) => plain,
             Opened::Updated(plain) => {
-                self.rotate_keys(arrival.now, Some(arrival.now + keep));
+                self.rotate_keys(arrival.now, Some(arrival.now));
                 plain
             }
             Opened::Forged => return None,
         };
-        Some((number, packet[at..at + plain].to_vec()))
+        Some((number, at..at + plain))
     }
 
     /// An authentic packet of a path that is not there yet: the client has opened it.
     fn accept_path(&mut self, arrival: &Arrival, id: u32) -> Result<(), TransportError> {
-        if self.paths.contains_key(&id) {
+        if self.paths.contains(id) {
             return Ok(());
         }
         if self.is_client || !self.multipath || id < self.next_path {
@@ -335,7 +344,7 @@ impl Endpoint {
         }
         self.next_path = id + 1;
         let path: Path = self.new_path(id, arrival.net);
-        self.paths.insert(id, path);
+        self.paths.insert(path);
         self.challenge_path(id);
         Ok(())
     }

@@ -5,18 +5,20 @@ mod pacer;
 mod rtt;
 mod space;
 mod stats;
+mod table;
 
 pub(crate) use ecn::{EcnPath, EcnSeen};
 pub(crate) use rtt::Rtt;
 pub(crate) use space::Space;
 pub use stats::{Health, PathStats};
+pub(crate) use table::Paths;
 
 use crate::endpoint::Candidate;
 use congestion::Controller;
 use pacer::Pacer;
 use recovery::DeliverySampler;
 use scheduler::{Outage, PathView};
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 use units::{Bitrate, Duration, Instant, PathId};
 
 /// Anti-amplification: so many times what came may leave on a path that is not validated
@@ -24,6 +26,12 @@ use units::{Bitrate, Duration, Instant, PathId};
 pub(crate) const AMPLIFICATION: u64 = 3;
 /// Linux's floor of `rttvar_us`, which kernel ECF reads (`PathView::rttvar_kernel`).
 const KERNEL_RTTVAR_FLOOR: Duration = Duration::from_millis(200);
+/// A challenge goes again so often (RFC 9000 §8.2.1 leaves the interval open), and so many times:
+/// together three initial probe timeouts (RFC 9000 §8.2.4).
+pub(crate) const CHALLENGE_PERIOD: Duration = Duration::from_millis(333);
+pub(crate) const CHALLENGE_TRIES: u32 = 9;
+/// Smallest packet with a challenge, and less than three times the smallest 1-RTT packet.
+pub(crate) const LEAST_BYTES: u64 = 60;
 /// Silence before a path counts as failed, at least.
 const FAILURE_FLOOR: Duration = Duration::from_millis(500);
 /// Probes of a silent path are no further apart than this while another path works.
@@ -72,7 +80,7 @@ pub(crate) struct Path {
     /// Given up: what still comes is acknowledged elsewhere until then.
     pub drains_until: Option<Instant>,
     /// Paths whose acknowledgement leaves here with the next packet.
-    pub acks_to_carry: BTreeSet<u32>,
+    pub acks_to_carry: Vec<u32>,
     /// The redundant scheduler's walk along the streams.
     pub walk: (u64, u64),
     pub ecn: EcnPath,
@@ -113,7 +121,7 @@ impl Path {
             peer_backup: false,
             peer_status_sequence: None,
             drains_until: None,
-            acks_to_carry: BTreeSet::new(),
+            acks_to_carry: Vec::new(),
             walk: (0, 0),
             ecn: EcnPath::default(),
             stats: PathStats::default(),
@@ -133,6 +141,23 @@ impl Path {
     /// May carry data as far as its state is concerned.
     pub fn is_usable(&self) -> bool {
         self.is_open() && self.health == Health::Good && self.rest_until.is_none()
+    }
+
+    /// A challenge has to leave now.
+    /// (The last try's end is `on_timeout`'s, however often a driver asks before.)
+    pub fn challenge_is_due(&self, now: Instant) -> bool {
+        self.challenge.is_some()
+            && self.challenge_at.is_none_or(|at| at <= now)
+            && self.challenge_tries < CHALLENGE_TRIES
+    }
+
+    /// It has to send what no scheduler decides on, and may.
+    pub fn has_duty(&self, now: Instant) -> bool {
+        let wants = !self.acks_to_carry.is_empty()
+            || self.response.is_some()
+            || self.probes > 0
+            || self.challenge_is_due(now);
+        wants && self.is_awake() && self.amplification_left() >= LEAST_BYTES
     }
 
     /// Bytes that may leave before the peer has shown itself.
@@ -159,10 +184,14 @@ impl Path {
     }
 
     pub fn pacer_ready_at(&self, packet_bytes: u64) -> Instant {
+        self.ready_at(self.pacing_rate(), packet_bytes)
+    }
+
+    fn ready_at(&self, rate: Bitrate, packet_bytes: u64) -> Instant {
         if !self.rtt.has_sample() {
             return Instant::ZERO; // nothing to pace by: the initial window leaves at once
         }
-        self.pacer.ready_at(self.pacing_rate(), packet_bytes)
+        self.pacer.ready_at(rate, packet_bytes)
     }
 
     pub fn on_paced(&mut self, now: Instant, bytes: u64) {
@@ -176,14 +205,22 @@ impl Path {
     }
 
     /// When the probe timer fires.
-    pub fn pto_at(&self, max_ack_delay: Duration, others_work: bool) -> Option<Instant> {
-        let rests = self.rest_until.is_some() || !self.is_open();
-        if rests || (!self.space.is_eliciting() && self.health != Health::Failed) {
+    pub fn pto_at(
+        &self,
+        max_ack_delay: Duration,
+        others_work: impl FnOnce() -> bool,
+    ) -> Option<Instant> {
+        let waits = self.space.is_eliciting() || self.health == Health::Failed;
+        if !waits || self.rest_until.is_some() || !self.is_open() {
             return None;
         }
         let pto = self.pto(max_ack_delay);
+        if self.pto_count == 0 {
+            return Some(self.space.last_eliciting_at + pto);
+        }
         let backed_off = pto * (1 << self.pto_count.min(10)); // RFC 9002 §6.2.1
-        let period = if others_work { backed_off.min(pto.max(PROBE_CEILING)) } else { backed_off };
+        let ceiling = if others_work() { pto.max(PROBE_CEILING) } else { backed_off };
+        let period = backed_off.min(ceiling);
         Some(self.space.last_eliciting_at + period)
     }
 
@@ -192,19 +229,20 @@ impl Path {
         if self.health == Health::Failed || self.rest_until.is_some() || !self.is_open() {
             return None;
         }
-        let silence = (self.pto(max_ack_delay) * 3).max(FAILURE_FLOOR);
-        self.silent_since.map(|since| since + silence)
+        self.silent_since.map(|since| since + (self.pto(max_ack_delay) * 3).max(FAILURE_FLOOR))
     }
 
     /// What a scheduler sees.
     pub fn view(&self, now: Instant, packet_bytes: u64) -> PathView {
-        let ready = self.pacer_ready_at(packet_bytes) <= now;
+        let rate = self.pacing_rate();
+        let ready = self.ready_at(rate, packet_bytes) <= now;
         let sent = self.stats.sent_packets.max(1);
+        let window = self.cc.window_bytes();
         let sampled = |span| if self.rtt.has_sample() { span } else { Duration::ZERO };
         PathView {
             id: self.net,
             usable: self.is_usable(),
-            has_room: ready && self.window_has_room(packet_bytes),
+            has_room: ready && self.in_flight + packet_bytes <= window,
             backup: self.local_backup || self.peer_backup,
             tried: false,
             srtt: sampled(self.rtt.smoothed()),
@@ -212,7 +250,7 @@ impl Path {
             min_rtt: sampled(self.rtt.min()),
             mdev: self.rtt.var(),
             rttvar_kernel: (self.rtt.var() * 4).max(KERNEL_RTTVAR_FLOOR),
-            cwnd_packets: self.cc.window_bytes() / packet_bytes,
+            cwnd_packets: window / packet_bytes,
             ssthresh_packets: match self.cc.ssthresh_bytes() {
                 u64::MAX => u64::MAX,
                 bytes => bytes / packet_bytes,
@@ -221,7 +259,7 @@ impl Path {
             queued_packets: 0,
             unacked_bytes: self.in_flight,
             mss_bytes: packet_bytes,
-            pacing_rate: if self.rtt.has_sample() { self.pacing_rate() } else { Bitrate::ZERO },
+            pacing_rate: if self.rtt.has_sample() { rate } else { Bitrate::ZERO },
             loss_ratio: self.stats.lost_packets as f64 / sent as f64,
             forecast: self.forecast.front().copied(),
             repeat_bytes: 0,
