@@ -110,6 +110,9 @@ impl Endpoint {
             self.on_packet_acked(packet);
         }
         self.on_packets_lost(now, id, lost);
+        if was != Health::Good {
+            self.relieve_suspected_paths();
+        }
         self.log_metrics(now, id);
         Ok(())
     }

@@ -236,11 +236,33 @@ impl Endpoint {
         path.probes = if others { 1 } else { 2 }; // RFC 9002 §6.2.4: one or two packets
         if path.health == Health::Good {
             path.health = Health::Suspected;
+            if !others {
+                self.ask_failed_paths(now);
+            }
         }
         if self.config.reinjection.on_failure && others {
             self.reinject_flight(id);
         } else {
             self.reinject_oldest(id);
+        }
+    }
+
+    /// The last path that worked is suspected: one that failed may be back by now, and must not wait
+    /// for a probe timer that has backed off.
+    fn ask_failed_paths(&mut self, now: Instant) {
+        let failed = |path: &&mut Path| path.is_awake() && path.health == Health::Failed;
+        for path in self.paths.values_mut().filter(failed) {
+            (path.pto_count, path.probes) = (0, 1);
+            path.space.last_eliciting_at = now;
+        }
+    }
+
+    /// A path answers again: what others that do not had in flight need not wait for their timers.
+    pub(super) fn relieve_suspected_paths(&mut self) {
+        let suspected = |path: &&Path| path.is_open() && path.health == Health::Suspected;
+        let ids: Vec<u32> = self.paths.values().filter(suspected).map(|path| path.id).collect();
+        if self.config.reinjection.on_failure {
+            ids.into_iter().for_each(|id| self.reinject_flight(id));
         }
     }
 
