@@ -34,7 +34,7 @@ use keys::OneRtt;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 use scheduler::{Outage, PathView, Scheduler};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use units::{Duration, Instant, PathId};
 
 /// Explicit congestion notification of a datagram (RFC 3168 §5).
@@ -78,6 +78,8 @@ pub struct Endpoint {
     forecasts: BTreeMap<PathId, Vec<Outage>>,
     /// Lowest path ID that was never used.
     next_path: u32,
+    /// Lower ones that no packet came for yet: paths opened together need not begin in order.
+    skipped_paths: BTreeSet<u32>,
     /// Path IDs that we let the peer use, and that it lets us use.
     max_path: u32,
     peer_max_path: u32,
@@ -168,6 +170,7 @@ impl Endpoint {
             past_stats: BTreeMap::new(),
             forecasts: BTreeMap::new(),
             next_path: 1,
+            skipped_paths: BTreeSet::new(),
             max_path: 0,
             peer_max_path: 0,
             streams: Streams::new(is_client, &config),

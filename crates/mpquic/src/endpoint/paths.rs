@@ -114,6 +114,20 @@ impl Endpoint {
         }
     }
 
+    /// Takes a path ID of the peer's into use: false when it was used before.
+    pub(super) fn take_path_id(&mut self, id: u32) -> bool {
+        if id >= self.next_path {
+            self.skipped_paths.extend(self.next_path..id);
+            self.next_path = id.saturating_add(1);
+            return true;
+        }
+        self.skipped_paths.remove(&id)
+    }
+
+    fn is_path_over(&self, id: u32) -> bool {
+        id < self.next_path && !self.paths.contains(id) && !self.skipped_paths.contains(&id)
+    }
+
     pub(super) fn leave_path(&mut self, now: Instant, id: u32, error_code: u64) {
         let drain = now + self.longest_pto() * 3;
         let Some(path) = self.paths.get_mut(&id).filter(|path| path.drains_until.is_none()) else {
@@ -146,7 +160,7 @@ impl Endpoint {
         let wanted = self.peer.active_connection_id_limit.min(PER_PATH);
         let last = if self.multipath { self.max_path.min(self.peer_max_path) } else { 0 };
         for id in 0..=last {
-            if id < self.next_path && !self.paths.contains(id) {
+            if self.is_path_over(id) {
                 continue; // over
             }
             while self.local_cids.active(id) < wanted {
@@ -169,7 +183,7 @@ impl Endpoint {
         if id > self.max_path {
             return Err(violation("a connection ID for a path beyond the limit"));
         }
-        if id < self.next_path && !self.paths.contains(id) {
+        if self.is_path_over(id) {
             return Ok(()); // over
         }
         for sequence in self.peer_cids.add(id, new)? {
@@ -188,8 +202,11 @@ impl Endpoint {
                 if path > self.max_path.max(self.next_path) {
                     return Err(violation("abandoned a path beyond the limit"));
                 }
-                self.next_path = self.next_path.max(path.saturating_add(1));
-                self.leave_path(now, path, error_code);
+                if self.take_path_id(path) {
+                    self.drop_path(path); // given up before anything of it came
+                } else {
+                    self.leave_path(now, path, error_code);
+                }
                 if !self.has_path() {
                     let why =
                         Closed::PeerTransport(error_code, "the last path was abandoned".into());

@@ -339,10 +339,9 @@ impl Endpoint {
         if self.paths.contains(id) {
             return Ok(());
         }
-        if self.is_client || !self.multipath || id < self.next_path {
+        if self.is_client || !self.multipath || !self.take_path_id(id) {
             return Ok(()); // a path that is over
         }
-        self.next_path = id + 1;
         let path: Path = self.new_path(id, arrival.net);
         self.paths.insert(path);
         self.challenge_path(id);

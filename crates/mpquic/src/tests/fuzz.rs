@@ -1,12 +1,11 @@
-//! The bodies of the fuzz targets with seeded inputs: `MPQUIC_FUZZ_CASES` of each (in a hundred of
-//! the default), so that `make fuzz` runs many.
+//! The bodies of the fuzz targets with seeded inputs. `MPQUIC_FUZZ_TIMES` runs so many times as many
+//! (`make fuzz`), `MPQUIC_FUZZ_FIRST` begins with that seed.
 
 use super::fuzzing;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// Runs `body` on inputs of up to `longest` bytes, `usual` of them unless the environment says how
-/// many times as many.
+/// Runs `body` on inputs of up to `longest` bytes.
 fn seeded(name: &str, usual: u64, longest: u32, body: fn(&[u8])) {
     let times = std::env::var("MPQUIC_FUZZ_TIMES").ok().and_then(|times| times.parse().ok());
     let first: u64 =
@@ -43,5 +42,19 @@ fn payloads_of_a_hostile_peer() {
 
 #[test]
 fn two_ends_and_a_hostile_network() {
-    seeded("two_ends", 600, 1200, fuzzing::two_ends);
+    seeded("two_ends", 400, 1200, fuzzing::two_ends);
+}
+
+/// The end of a stream may be acknowledged before its last bytes.
+#[test]
+fn an_end_alone_is_acknowledged_early() {
+    let mut half = crate::streams::SendHalf::with_limit(100);
+    half.write(&[1; 10]);
+    assert_eq!(half.next_new(10, 100), Some((0..10, false)));
+    half.finish();
+    assert_eq!(half.next_new(10, 100), Some((10..10, true)));
+    assert_eq!(half.on_acked(10..10, true), 0);
+    assert!(!half.is_done());
+    assert_eq!(half.on_acked(0..10, false), 10);
+    assert!(half.is_done());
 }

@@ -5,6 +5,7 @@ mod fuzzing;
 mod interop;
 mod multipath;
 mod noq;
+mod outages;
 mod qlog;
 mod rebind;
 mod robust;
