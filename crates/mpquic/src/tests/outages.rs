@@ -88,7 +88,7 @@ proptest! {
         seed in any::<u64>(),
     ) {
         let stall = longest_stall(links(paths, 300, &stretches, 0), seed);
-        println!("stall {stall}");
+        eprintln!("stall {stall}");
         prop_assert!(u128::from(stall) <= BOUND.as_millis(), "{stall} ms");
     }
 }
