@@ -1,6 +1,7 @@
 //! One end of a connection.
 
 mod acks;
+mod assign;
 mod close;
 mod control;
 mod data;
@@ -304,6 +305,7 @@ impl Endpoint {
         let cc = congestion::build(&self.config.congestion, config, &self.group);
         let forecast = self.forecasts.get(&net).map_or(&[][..], Vec::as_slice);
         let mut path = Path::new(id, net, cc, forecast);
+        path.peer_ack_delay = self.max_ack_delay();
         if self.config.ecn {
             path.ecn = EcnPath::Testing;
         }
@@ -314,5 +316,20 @@ impl Endpoint {
     fn slowest_rtt(&self) -> Duration {
         let open = self.paths.values().filter(|path| path.is_open());
         open.map(|path| path.rtt.smoothed()).max().unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+impl Endpoint {
+    /// Sends a frame that an honest endpoint would not.
+    pub(crate) fn inject(&mut self, frame: Frame<'static>) {
+        self.control.push_back(frame);
+    }
+
+    /// Other limits than those of the AEAD, whose would take days to reach.
+    pub(crate) fn set_key_limits(&mut self, sealed: u64, forged: u64) {
+        if let Some(keys) = &mut self.one_rtt {
+            keys.limits = (sealed, forged);
+        }
     }
 }

@@ -293,6 +293,7 @@ impl Endpoint {
 
     /// What is in flight on a path goes again on the others; it stays in flight here.
     pub(super) fn reinject_flight(&mut self, id: u32) {
+        self.release_queue(id);
         let Some(path) = self.paths.get_mut(&id) else { return };
         let mut frames = Vec::new();
         for (_, packet) in path.space.sent.iter_mut() {
@@ -335,7 +336,7 @@ impl Endpoint {
             return;
         }
         let packet_bytes = self.config.datagram_bytes as u64;
-        let mut hit = Vec::new();
+        let (mut hit, mut resting) = (Vec::new(), Vec::new());
         for path in self.paths.values_mut() {
             while path.forecast.front().is_some_and(|outage| outage.end <= now) {
                 path.forecast.pop_front();
@@ -355,12 +356,16 @@ impl Endpoint {
                 hit.push(path.id);
             }
             path.outage_noted = under_way.is_some();
+            if was.is_none() && until.is_some() {
+                resting.push(path.id);
+            }
             if was.is_some() && until.is_none() && path.is_open() {
                 path.space.last_eliciting_at = now;
                 path.silent_since = None;
                 path.probes = 1; // shows at once whether it is back, and what was lost
             }
         }
+        resting.into_iter().for_each(|id| self.release_queue(id));
         if self.config.reinjection.on_failure {
             hit.into_iter().for_each(|id| self.reinject_flight(id));
         }

@@ -1,6 +1,7 @@
 //! One path: its packet number space, RTT, congestion control, validation and state.
 
 mod ecn;
+mod losses;
 mod pacer;
 mod rtt;
 mod space;
@@ -14,6 +15,8 @@ pub use stats::{Health, PathStats};
 pub(crate) use table::Paths;
 
 use crate::endpoint::Candidate;
+use crate::space::Again;
+use crate::streams::Chunk;
 use congestion::Controller;
 use pacer::Pacer;
 use recovery::DeliverySampler;
@@ -68,6 +71,8 @@ pub(crate) struct Path {
     /// Losses of packets sent before belong to the episode under way (RFC 9002 §7.3.2).
     pub recovery_start: Option<Instant>,
     pub in_recovery: bool,
+    /// How long the peer may hold an acknowledgement back.
+    pub peer_ack_delay: Duration,
     pub forecast: VecDeque<Outage>,
     /// The outage under way was acted upon.
     pub outage_noted: bool,
@@ -81,6 +86,9 @@ pub(crate) struct Path {
     pub drains_until: Option<Instant>,
     /// Paths whose acknowledgement leaves here with the next packet.
     pub acks_to_carry: Vec<u32>,
+    /// Assigned by the scheduler while there was no room.
+    pub queue: VecDeque<(Chunk, Option<Again>)>,
+    pub queued_bytes: u64,
     /// The redundant scheduler's walk along the streams.
     pub walk: (u64, u64),
     pub ecn: EcnPath,
@@ -113,6 +121,7 @@ impl Path {
             silent_since: None,
             recovery_start: None,
             in_recovery: false,
+            peer_ack_delay: Duration::ZERO,
             forecast: forecast.iter().copied().collect(),
             outage_noted: false,
             rest_until: None,
@@ -122,6 +131,8 @@ impl Path {
             peer_status_sequence: None,
             drains_until: None,
             acks_to_carry: Vec::new(),
+            queue: VecDeque::new(),
+            queued_bytes: 0,
             walk: (0, 0),
             ecn: EcnPath::default(),
             stats: PathStats::default(),
@@ -256,8 +267,8 @@ impl Path {
                 bytes => bytes / packet_bytes,
             },
             in_flight_packets: self.in_flight.div_ceil(packet_bytes),
-            queued_packets: 0,
-            unacked_bytes: self.in_flight,
+            queued_packets: self.queue.len() as u64,
+            unacked_bytes: self.in_flight + self.queued_bytes,
             mss_bytes: packet_bytes,
             pacing_rate: if self.rtt.has_sample() { rate } else { Bitrate::ZERO },
             loss_ratio: self.stats.lost_packets as f64 / sent as f64,
