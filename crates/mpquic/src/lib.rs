@@ -22,7 +22,7 @@
 //! address; path MTU discovery (`Config::datagram_bytes` is what the caller knows); marking own packets
 //! ECT (marks that come are counted and reported); ACK frequency; QUIC version 2; qlog; stream
 //! priorities. `Decision::Ahead` is obeyed as `Send`, and nothing queues behind a full window
-//! (`queue_limit_windows`). A listener for many connections is the caller's.
+//! (`queue_limit_windows`). A listener for many connections is the caller's; `crates/udp` has one.
 //!
 //! A peer that acknowledges all paths on one (noq-proto) makes every path look silent when that one is
 //! dark: nothing here helps against that.
@@ -41,6 +41,7 @@ mod space;
 mod streams;
 pub mod wire;
 
+pub use cids::LOCAL_LEN as LOCAL_CID_BYTES;
 pub use config::{AckPath, Config, Reinjection, Role};
 pub use endpoint::{Ecn, Endpoint, Read, Totals};
 pub use error::{Code, Error, TransportError};

@@ -205,6 +205,13 @@ impl Endpoint {
         self.multipath
     }
 
+    /// Connection IDs that packets for this endpoint carry: the first call gives all of them (true),
+    /// later ones what came (true) and went (false) since. A listener for many connections finds by
+    /// them whose a datagram is ([`crate::wire::parse`] with [`crate::LOCAL_CID_BYTES`]).
+    pub fn take_cid_changes(&mut self) -> Vec<(ConnectionId, bool)> {
+        self.local_cids.take_changes()
+    }
+
     /// Counts of the connection.
     pub fn totals(&self) -> Totals {
         self.totals

@@ -1,0 +1,31 @@
+//! Multipath QUIC on UDP sockets: drivers for the endpoints of `crates/mpquic`, and what runs on them.
+//!
+//! A [`Client`] has a socket for each path, bound to an interface; a [`Server`] has one socket for all
+//! its connections, and tells a client's paths apart by their addresses. Both run in the caller's
+//! thread and hand everything to a [`Session`]. Datagrams of one size leave as one batch (GSO), and
+//! come in batches (GRO, `recvmmsg`), by quinn-udp. Linux first: elsewhere it is not tried.
+//!
+//! **Not there:** Retry, and with it a proof of the client's address before a handshake (a bounded
+//! number of them is under way instead); migration of a path to other addresses, which clients here
+//! do by opening a new path; path MTU discovery.
+
+mod clock;
+mod client;
+mod connect;
+mod error;
+mod interfaces;
+mod lane;
+mod peer;
+mod server;
+mod session;
+mod socket;
+mod tls;
+mod wait;
+
+pub use client::{Client, ClientConfig};
+pub use clock::{Clock, monotonic_ns};
+pub use error::UdpError;
+pub use interfaces::Local;
+pub use server::{Server, ServerConfig, Service};
+pub use session::{Notice, PathReport, Session, Status};
+pub use tls::{Anchor, HQ_INTEROP, Identity, Trust};

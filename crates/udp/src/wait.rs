@@ -1,0 +1,31 @@
+//! Waiting for sockets.
+
+use crate::clock::Clock;
+use crate::error::UdpError;
+use crate::socket::Socket;
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+use std::io;
+use units::{Duration, Instant};
+
+/// Nothing waits longer than this, so that a caller's wish to stop is soon heard.
+const LONGEST: Duration = Duration::from_millis(100);
+
+/// Returns when a socket has something, a blocked one takes more, or at `until`.
+pub(crate) fn wait<'a>(
+    clock: Clock,
+    sockets: impl Iterator<Item = &'a Socket>,
+    until: Instant,
+) -> Result<(), UdpError> {
+    let mut polled: Vec<PollFd<'_>> = sockets
+        .map(|socket| {
+            let writes = if socket.is_blocked() { PollFlags::OUT } else { PollFlags::empty() };
+            PollFd::new(socket.io(), PollFlags::IN | writes)
+        })
+        .collect();
+    let timeout = clock.until(until.min(clock.now() + LONGEST));
+    match poll(&mut polled, Some(&timeout)) {
+        Ok(_) | Err(Errno::INTR) => Ok(()),
+        Err(error) => Err(UdpError::Wait(io::Error::from(error))),
+    }
+}
