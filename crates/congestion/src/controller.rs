@@ -172,6 +172,13 @@ pub trait Controller: Send + std::fmt::Debug {
     /// Packets were marked lost by acknowledgements (not by a timeout).
     fn on_lost(&mut self, now: Instant, loss: &LossSample);
 
+    /// The network marked packets (ECN-CE): congestion without a loss (`lost_bytes` is 0), at most one
+    /// episode per round trip like [`Controller::on_lost`] (RFC 9002 §7.1, RFC 3168 §6.1.2). Controls
+    /// that take loss as their signal answer it as one.
+    fn on_congestion_experienced(&mut self, now: Instant, mark: &LossSample) {
+        self.on_lost(now, mark);
+    }
+
     /// The loss episode that began last is repaired: everything sent before it was acknowledged.
     fn on_recovered(&mut self, _now: Instant) {}
 

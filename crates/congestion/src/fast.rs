@@ -230,6 +230,14 @@ impl Controller for Fast {
         }
     }
 
+    /// No filter as for losses (fastcc.c, `picoquic_congestion_notification_ecn_ec`).
+    fn on_congestion_experienced(&mut self, now: Instant, mark: &LossSample) {
+        self.delivered_bytes = mark.delivered_bytes;
+        if !self.is_frozen() {
+            self.reduce(now, Cause::Loss);
+        }
+    }
+
     fn on_timeout(&mut self, now: Instant, _in_flight_bytes: u64, _repeated: bool) {
         let heeded = match self.state {
             State::Freeze { cause, .. } => cause == Cause::Timeout || self.timeout_ends_freeze,

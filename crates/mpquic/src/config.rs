@@ -1,21 +1,26 @@
 use congestion::{Algorithm, Choice};
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use units::Duration;
 
 /// Which path carries the acknowledgements of a path.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum AckPath {
     /// The same one, unless it failed or rests.
     #[default]
     Same,
     /// The one with the smallest RTT.
     Fastest,
+    /// The one that the scheduler names ([`scheduler::Scheduler::ack_path`]).
+    Scheduled,
     /// Every usable one.
     Duplicated,
 }
 
 /// What is sent again, and when, beyond data that is known to be lost.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Reinjection {
     /// The flight of a path that stopped answering (its probe timer fired), or that an announced
     /// outage hits, goes again on the others.
@@ -78,6 +83,10 @@ pub struct Config {
     pub ack_path: AckPath,
     /// What is sent again.
     pub reinjection: Reinjection,
+    /// Explicit congestion notification: marks of the network count as congestion. Whoever sends the
+    /// datagrams then marks those ECT(0) that leave on a path of which [`crate::Endpoint::marks_ecn`]
+    /// says so.
+    pub ecn: bool,
     /// Key of the stateless reset tokens.
     pub reset_key: [u8; 32],
 }
@@ -99,6 +108,7 @@ impl Config {
             idle_timeout: Duration::from_secs(30),
             ack_path: AckPath::Same,
             reinjection: Reinjection::default(),
+            ecn: false,
             reset_key: [0; 32],
         }
     }

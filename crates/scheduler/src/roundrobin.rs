@@ -1,5 +1,6 @@
 //! Round robin (`mptcp_rr.c`; `algorithms.md` §3.2).
 
+use crate::default_pick::serving;
 use crate::{ConnectionView, Decision, PathView, Scheduler};
 use parameters::{Info, Parameter, Values, integer};
 use units::{Instant, PathId};
@@ -22,12 +23,14 @@ pub(crate) const INFO: Info = Info {
 #[derive(Debug)]
 pub struct RoundRobin {
     quota: Vec<u64>,
+    /// Who carried the last acknowledgement.
+    ack_path: Option<PathId>,
     num_segments: u64,
 }
 
 impl RoundRobin {
     pub(crate) fn new(values: &Values) -> Self {
-        Self { quota: Vec::new(), num_segments: values.whole("num_segments") }
+        Self { quota: Vec::new(), ack_path: None, num_segments: values.whole("num_segments") }
     }
 
     fn quota(&mut self, path: PathId) -> &mut u64 {
@@ -78,6 +81,13 @@ impl Scheduler for RoundRobin {
 
     fn on_sent(&mut self, _now: Instant, path: PathId, _bytes: u64) {
         *self.quota(path) += 1;
+    }
+
+    /// Acknowledgements take turns, too, without touching those of the data.
+    fn ack_path(&mut self, view: &ConnectionView<'_>) -> Option<PathId> {
+        let next = serving(view).find(|path| Some(path.id) > self.ack_path);
+        self.ack_path = next.or_else(|| serving(view).next()).map(|path| path.id);
+        self.ack_path
     }
 
     /// The kernel module brings no receive-buffer optimisation (`algorithms.md` §2.7).

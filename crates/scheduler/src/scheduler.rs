@@ -1,3 +1,4 @@
+use crate::default_pick::serving_among;
 use crate::{ConnectionView, PathView};
 use units::{Instant, PathId};
 
@@ -135,6 +136,16 @@ pub trait Scheduler: Send + std::fmt::Debug {
     /// [`forecast`]: PathView::forecast
     fn rests_until(&self, _now: Instant, _path: &PathView) -> Option<Instant> {
         None
+    }
+
+    /// Which path carries an acknowledgement that leaves alone, when the connection lets the scheduler
+    /// decide that: by default the fastest that it uses now, whatever its window says.
+    ///
+    /// Not an answer of [`Scheduler::select`]: that one spends turns, learns, or waits for room, and an
+    /// acknowledgement is no data (RFC 9002 §7: congestion control does not count it).
+    fn ack_path(&mut self, view: &ConnectionView<'_>) -> Option<PathId> {
+        let used = |path: &PathView| path.usable && !self.avoids(view.now, path);
+        serving_among(view, used).min_by_key(|path| path.srtt).map(|path| path.id)
     }
 
     /// Whether the connection may use opportunistic retransmission and penalisation with this

@@ -282,6 +282,9 @@ impl Controller for Bbr {
         }
     }
 
+    /// Version 1 has no answer to marks (tcp_bbr.c).
+    fn on_congestion_experienced(&mut self, _now: Instant, _mark: &LossSample) {}
+
     fn on_recovered(&mut self, _now: Instant) {
         self.end_repair();
     }

@@ -307,6 +307,9 @@ impl Controller for Bbr23 {
         self.check_lost_packets(now, loss);
     }
 
+    /// Without ECN (see the head of this file).
+    fn on_congestion_experienced(&mut self, _now: Instant, _mark: &LossSample) {}
+
     /// There is nothing to restore after a loss episode: it cut the bounds, not the window
     /// (tcp_bbr2.c `bbr2_set_state`).
     fn on_recovered(&mut self, _now: Instant) {

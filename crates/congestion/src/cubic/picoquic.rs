@@ -246,6 +246,13 @@ impl Controller for PicoquicCubic {
         }
     }
 
+    /// No filter as for losses (cubic.c, `picoquic_congestion_notification_ecn_ec`).
+    fn on_congestion_experienced(&mut self, now: Instant, mark: &LossSample) {
+        if self.is_new(now) {
+            self.reduce(now, false, mark.in_flight_bytes);
+        }
+    }
+
     fn on_timeout(&mut self, now: Instant, in_flight_bytes: u64, repeated: bool) {
         if repeated {
             self.shape.packets = MIN_WINDOW;

@@ -5,7 +5,7 @@ use super::frames::violation;
 use super::handshake::Level;
 use crate::error::TransportError;
 use crate::event::Event;
-use crate::path::{Health, Path, Space};
+use crate::path::{EcnPath, Health, Path, Space};
 use crate::space::{SentFrame, SentPacket};
 use crate::wire::{AckFrame, Frame};
 use congestion::{AckSample, LossSample, RateSample};
@@ -76,10 +76,15 @@ impl Endpoint {
             let known = id < self.next_path;
             return known.then_some(()).ok_or_else(|| violation("acknowledged an unknown path"));
         };
+        let largest = path.space.largest_acked;
         let acked =
             path.space.take_acked(ack).map_err(|()| violation("acknowledged what was not sent"))?;
+        path.stats.spurious_losses += path.space.take_spurious(ack);
         if acked.is_empty() {
             return Ok(());
+        }
+        if path.space.largest_acked > largest {
+            on_marks(now, path, ack, &acked);
         }
         let lost = apply(now, path, None, ack, (delay, &acked));
         path.pto_count = 0; // RFC 9002 §6.2.1
@@ -135,18 +140,16 @@ impl Endpoint {
         }
         for (_, packet) in lost {
             if !packet.given_up {
-                self.send_again(packet.frames);
+                self.send_again(id, packet.frames);
             }
         }
     }
 
-    /// Queues what a packet carried, as far as it is still missing.
-    pub(super) fn send_again(&mut self, frames: Vec<SentFrame>) {
+    /// Queues what a packet of path `by` carried, as far as it is still missing.
+    pub(super) fn send_again(&mut self, by: u32, frames: Vec<SentFrame>) {
         for frame in frames {
             match frame {
-                SentFrame::Stream(chunk) => {
-                    self.streams.on_lost(&chunk);
-                }
+                SentFrame::Stream(chunk) => self.streams.on_lost(&chunk, by),
                 SentFrame::Crypto(range) => self.on_crypto_lost(Level::OneRtt, range),
                 SentFrame::Ack { .. } => {}
                 SentFrame::Control(frame) => self.control.push_back(frame),
@@ -226,6 +229,40 @@ fn apply(
     lost
 }
 
+/// Checks what the peer says about marks; those of the network are a congestion event
+/// (RFC 9002 §7.1), one per round trip.
+fn on_marks(now: Instant, path: &mut Path, ack: &AckFrame, acked: &[(u64, SentPacket)]) {
+    if path.ecn == EcnPath::Off {
+        return;
+    }
+    let sent = path.space.sent.next();
+    let Ok(marks) = path.space.ecn.update(ack.ecn, acked.len() as u64, sent) else {
+        path.ecn = EcnPath::Off;
+        return;
+    };
+    path.ecn = EcnPath::Capable;
+    let Some((_, newest)) = acked.last().filter(|_| marks > 0) else { return };
+    if path.recovery_start.is_some_and(|start| newest.sent_at <= start) {
+        return;
+    }
+    path.recovery_start = Some(now);
+    path.in_recovery = true;
+    path.stats.ecn_events += 1;
+    let mark = loss_sample(path, newest, 0, true);
+    path.cc.on_congestion_experienced(now, &mark);
+}
+
+fn loss_sample(path: &Path, newest: &SentPacket, lost_bytes: u64, new_episode: bool) -> LossSample {
+    LossSample {
+        lost_bytes,
+        in_flight_bytes: path.in_flight,
+        tx_in_flight_bytes: newest.snapshot.tx_in_flight_bytes,
+        lost_since_sent_bytes: path.sampler.lost_bytes() - newest.snapshot.prior_lost_bytes(),
+        delivered_bytes: path.sampler.delivered_bytes(),
+        new_episode,
+    }
+}
+
 fn on_acked(now: Instant, path: &mut Path, settled: &Settled, ack_delayed: bool) {
     if path.in_recovery && settled.newest > path.recovery_start {
         path.in_recovery = false; // RFC 9002 §7.3.2
@@ -282,17 +319,8 @@ fn on_lost(now: Instant, path: &mut Path, lost: &[(u64, SentPacket)]) -> u64 {
         path.recovery_start = Some(now);
         path.in_recovery = true;
     }
-    path.cc.on_lost(
-        now,
-        &LossSample {
-            lost_bytes: bytes,
-            in_flight_bytes: path.in_flight,
-            tx_in_flight_bytes: newest.snapshot.tx_in_flight_bytes,
-            lost_since_sent_bytes: path.sampler.lost_bytes() - newest.snapshot.prior_lost_bytes(),
-            delivered_bytes: path.sampler.delivered_bytes(),
-            new_episode,
-        },
-    );
+    let loss = loss_sample(path, newest, bytes, new_episode);
+    path.cc.on_lost(now, &loss);
     if is_persistent(path, &counted) {
         path.cc.on_timeout(now, path.in_flight + bytes, false);
     }

@@ -119,7 +119,11 @@ impl Endpoint {
         let due = |path: &&Path| path.space.received.ack_at.is_some_and(|at| at <= now);
         let due: Vec<u32> = self.paths.values().filter(due).map(|path| path.id).collect();
         for id in due {
-            let carriers = self.ack_carriers(id);
+            let scheduled = match self.config.ack_path {
+                AckPath::Scheduled => self.scheduled_ack_path(now),
+                _ => None,
+            };
+            let carriers = self.ack_carriers(id, scheduled);
             if carriers.is_empty() {
                 continue; // every path rests: it leaves when one is back
             }
@@ -134,14 +138,15 @@ impl Endpoint {
         }
     }
 
-    /// Which paths carry the acknowledgements of path `id`.
-    fn ack_carriers(&self, id: u32) -> Vec<u32> {
+    /// Which paths carry the acknowledgements of path `id`; `scheduled` is what the scheduler says.
+    fn ack_carriers(&self, id: u32, scheduled: Option<u32>) -> Vec<u32> {
         let usable = || self.paths.values().filter(|path| path.is_usable());
         let fastest = usable().min_by_key(|path| path.rtt.smoothed()).map(|path| path.id);
         let own = self.paths.get(&id).filter(|path| path.is_usable()).map(|path| path.id);
         let chosen: Vec<u32> = match self.config.ack_path {
             AckPath::Same => own.or(fastest).into_iter().collect(),
             AckPath::Fastest => fastest.into_iter().collect(),
+            AckPath::Scheduled => scheduled.or(fastest).into_iter().collect(),
             AckPath::Duplicated => usable().map(|path| path.id).collect(),
         };
         if !chosen.is_empty() {
@@ -160,7 +165,10 @@ impl Endpoint {
             let pending = |path: &&Path| path.space.received.ack_at.is_some();
             let pending: Vec<u32> =
                 self.paths.values().filter(pending).map(|path| path.id).collect();
-            of.extend(pending.into_iter().filter(|other| self.ack_carriers(*other).contains(&id)));
+            // A packet of data goes where the scheduler wants: what is pending may ride along.
+            let scheduled = (self.config.ack_path == AckPath::Scheduled).then_some(id);
+            let rides = |other: &u32| self.ack_carriers(*other, scheduled).contains(&id);
+            of.extend(pending.into_iter().filter(rides));
         }
         for other in of {
             let Some(path) = self.paths.get_mut(&other) else { continue };

@@ -2,7 +2,7 @@
 
 use super::Endpoint;
 use super::handshake::Level;
-use super::packets::Draft;
+use super::packets::{Again, Draft};
 use crate::path::{Health, Path};
 use crate::space::SentFrame;
 use crate::streams::Chunk;
@@ -18,6 +18,7 @@ const OVERHEAD_BYTES: u64 = 50;
 pub(super) struct Copy {
     path: u32,
     chunks: Vec<Chunk>,
+    why: Again,
 }
 
 impl Endpoint {
@@ -34,6 +35,7 @@ impl Endpoint {
         if out.is_none() {
             self.note_limits(now);
         }
+        self.note_stall();
         out
     }
 
@@ -75,6 +77,23 @@ impl Endpoint {
         let able = self.views.iter().filter(|view| view.usable && view.has_room);
         let able = able.filter(|view| !self.scheduler.avoids(now, view));
         able.min_by_key(|view| (view.backup, view.srtt)).map(|view| view.id)
+    }
+
+    /// What the scheduler calls the path of acknowledgements.
+    pub(super) fn scheduled_ack_path(&mut self, now: Instant) -> Option<u32> {
+        self.refresh_views(now);
+        let view = ConnectionView {
+            now,
+            paths: &self.views,
+            segment_bytes: 0,
+            reinjection: false,
+            unsent_bytes: self.streams.unsent(),
+            receive_window_bytes: self.streams.max_data.min(self.config.max_receive_window_bytes),
+            window_left_bytes: self.streams.window_left(),
+            window_blocked: false,
+        };
+        let net = self.scheduler.ack_path(&view)?;
+        self.id_of(net)
     }
 
     /// The open path bound to a path of the caller's.
@@ -153,8 +172,13 @@ impl Endpoint {
         if draft.is_empty() {
             return None;
         }
+        let bytes = chunks.iter().map(|chunk| chunk.range.end - chunk.range.start).sum();
+        for net in targets.iter() {
+            self.scheduler.on_sent(now, net, bytes);
+        }
         if !chunks.is_empty() {
-            self.copies.extend(ids.map(|path| Copy { path, chunks: chunks.clone() }));
+            let why = Again::Redundancy;
+            self.copies.extend(ids.map(|path| Copy { path, chunks: chunks.clone(), why }));
         }
         self.finish_one_rtt(now, draft, id)
     }
@@ -175,24 +199,28 @@ impl Endpoint {
     /// Writes what the streams have to send, lost data first: the pieces written.
     pub(super) fn put_chunks(&mut self, draft: &mut Draft, id: u32) -> Vec<Chunk> {
         let mut chunks = Vec::new();
-        let again = self.streams.has_again();
-        while let Some(chunk) = self.streams.next_chunk(draft.room()) {
-            self.put_chunk(draft, &chunk, (id, again));
+        while let Some((chunk, by)) = self.streams.next_chunk(draft.room()) {
+            let why =
+                by.map(|by| if by == id { Again::Retransmission } else { Again::Reinjection });
+            self.put_chunk(draft, &chunk, (id, why));
             chunks.push(chunk);
         }
         chunks
     }
 
-    fn put_chunk(&mut self, draft: &mut Draft, chunk: &Chunk, (id, again): (u32, bool)) {
+    fn put_chunk(&mut self, draft: &mut Draft, chunk: &Chunk, (id, again): (u32, Option<Again>)) {
         let Some(half) = self.streams.send.get(&chunk.id) else { return };
         let len = chunk.range.end - chunk.range.start;
         Frame::begin_stream(&mut draft.out, chunk.id, chunk.range.start, len as usize, chunk.fin);
         half.copy(&chunk.range, &mut draft.out);
         draft.eliciting = true;
         draft.frames.push(SentFrame::Stream(chunk.clone()));
+        draft.again = again.or(draft.again);
         if let Some(path) = self.paths.get_mut(&id) {
             path.walk = path.walk.max((chunk.id, chunk.range.end));
-            path.stats.retransmitted_bytes += if again { len } else { 0 };
+            path.stats.retransmitted_bytes += if again.is_some() { len } else { 0 };
+            let elsewhere = again.is_some_and(|why| why != Again::Retransmission);
+            path.stats.reinjected_bytes += if elsewhere { len } else { 0 };
         }
     }
 
@@ -219,16 +247,15 @@ impl Endpoint {
                 self.put_chunk(
                     &mut draft,
                     &Chunk { id: piece.id, range: start..cut, fin },
-                    (id, true),
+                    (id, Some(copy.why)),
                 );
-                self.paths.get_mut(&id)?.stats.reinjected_bytes += cut - start;
             }
         }
         if draft.frames.is_empty() {
             return None;
         }
         if !rest.is_empty() {
-            self.copies.push_front(Copy { path: id, chunks: rest });
+            self.copies.push_front(Copy { path: id, chunks: rest, why: copy.why });
         }
         self.finish_one_rtt(now, draft, id)
     }
@@ -256,7 +283,9 @@ impl Endpoint {
         let full = self.config.datagram_bytes as u64 - OVERHEAD_BYTES;
         let walk = self.paths.get(&id)?.walk;
         let chunk = self.streams.unacked_from(walk, full)?;
-        self.copy_datagram(now, &Copy { path: id, chunks: vec![chunk] })
+        let bytes = chunk.range.end - chunk.range.start;
+        self.scheduler.on_sent(now, net, bytes);
+        self.copy_datagram(now, &Copy { path: id, chunks: vec![chunk], why: Again::Redundancy })
     }
 
     /// Nothing new to send, or the window is closed: what a slower path has in flight goes again
@@ -281,7 +310,7 @@ impl Endpoint {
                 SentFrame::Stream(chunk) => Some(chunk.clone()),
                 _ => None,
             });
-            let copy = Copy { path: id, chunks: chunks.collect() };
+            let copy = Copy { path: id, chunks: chunks.collect(), why: Again::Reinjection };
             return self.copy_datagram(now, &copy);
         }
         None
@@ -300,6 +329,16 @@ impl Endpoint {
             return None;
         }
         self.finish_one_rtt(now, draft, id)
+    }
+
+    /// Counts once each time that the peer's windows stop what a path could take.
+    fn note_stall(&mut self) {
+        let stalled = self.streams.is_stalled();
+        if stalled && !self.stalled && self.able() != PathSet::EMPTY {
+            self.totals.window_stalls += 1;
+            self.stalled = true;
+        }
+        self.stalled &= stalled;
     }
 
     /// Nothing more leaves now: when a pacer lets the next packet go, and which paths could have

@@ -95,8 +95,11 @@ impl Endpoint {
         match frame {
             Frame::Ack { path, ack } => self.on_path_ack(now, path.unwrap_or(0), &ack)?,
             Frame::Crypto { offset, data } => self.on_crypto(now, Level::OneRtt, offset, data)?,
-            Frame::Stream { id, offset, data, fin } => {
-                self.streams.on_data((id, offset, fin), data, &mut self.events)?;
+            Frame::Stream { id: stream, offset, data, fin } => {
+                let fresh = self.streams.on_data((stream, offset, fin), data, &mut self.events)?;
+                if let Some(path) = self.paths.get_mut(&id) {
+                    path.stats.unique_bytes += fresh;
+                }
             }
             Frame::ResetStream { .. }
             | Frame::StopSending { .. }

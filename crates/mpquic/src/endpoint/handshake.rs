@@ -331,9 +331,9 @@ impl Endpoint {
         let out = &mut self.handshake.space_mut(level).out;
         while draft.room() > HEAD {
             let max = (draft.room() - HEAD) as u64;
-            let next =
-                if out.has_again() { out.next_again(max) } else { out.next_new(max, u64::MAX) };
-            let Some((range, _)) = next else { return };
+            let again = out.next_again(max).map(|(range, ..)| range);
+            let new = || Some(out.next_new(max, u64::MAX)?.0);
+            let Some(range) = again.or_else(new) else { return };
             let mut data = Vec::new();
             out.copy(&range, &mut data);
             draft.put(&Frame::Crypto { offset: range.start, data: &data });
@@ -342,6 +342,6 @@ impl Endpoint {
     }
 
     pub(super) fn on_crypto_lost(&mut self, level: Level, range: Range<u64>) {
-        self.handshake.space_mut(level).out.on_lost(range, false);
+        self.handshake.space_mut(level).out.on_lost(range, false, 0);
     }
 }

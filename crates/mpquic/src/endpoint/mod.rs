@@ -18,7 +18,7 @@ use crate::cids::{LOCAL_LEN, LocalCids, PeerCids};
 use crate::config::{Config, Role};
 use crate::error::Error;
 use crate::event::Event;
-use crate::path::{Path, PathStats};
+use crate::path::{EcnPath, Path, PathStats};
 use crate::streams::Streams;
 use crate::wire::{ConnectionId, Frame, Params};
 use close::Life;
@@ -28,7 +28,7 @@ use handshake::Handshake;
 use keys::OneRtt;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha20Rng;
-use scheduler::{PathView, Scheduler};
+use scheduler::{Outage, PathView, Scheduler};
 use std::collections::{BTreeMap, VecDeque};
 use units::{Duration, Instant, PathId};
 
@@ -67,6 +67,10 @@ pub struct Endpoint {
     local_cids: LocalCids,
     peer_cids: PeerCids,
     paths: BTreeMap<u32, Path>,
+    /// Counts of paths that are over, by the caller's path.
+    past_stats: BTreeMap<PathId, PathStats>,
+    /// What the caller foretold, for paths that come later.
+    forecasts: BTreeMap<PathId, Vec<Outage>>,
     /// Lowest path ID that was never used.
     next_path: u32,
     /// Path IDs that we let the peer use, and that it lets us use.
@@ -88,6 +92,8 @@ pub struct Endpoint {
     /// `DATA_BLOCKED` was sent for this limit.
     blocked_at: Option<u64>,
     totals: Totals,
+    /// The peer's flow control has stopped us, and we have counted that.
+    stalled: bool,
 }
 
 /// Counts of a whole connection.
@@ -97,8 +103,18 @@ pub struct Totals {
     pub dropped_packets: u64,
     /// Packets that came twice.
     pub duplicate_packets: u64,
-    /// Times that the scheduler held data back.
+    /// Times that the scheduler held data back although some path had room.
     pub waits: u64,
+    /// Times that a path had room and the peer's flow control stopped the data at hand.
+    pub window_stalls: u64,
+    /// Receiver: stream bytes that came with no hole before them, all streams together.
+    pub in_order_bytes: u64,
+    /// Receiver: stream bytes that had come before.
+    pub duplicate_bytes: u64,
+    /// Receiver: stream bytes that wait for a hole now, and the most there ever were.
+    pub reorder_bytes: u64,
+    /// The most of these that there ever were.
+    pub reorder_max_bytes: u64,
     /// Key updates, ours and the peer's.
     pub key_updates: u64,
 }
@@ -141,6 +157,8 @@ impl Endpoint {
             local_cids: LocalCids::default(),
             peer_cids: PeerCids::default(),
             paths: BTreeMap::new(),
+            past_stats: BTreeMap::new(),
+            forecasts: BTreeMap::new(),
             next_path: 1,
             max_path: 0,
             peer_max_path: 0,
@@ -158,6 +176,7 @@ impl Endpoint {
             wake_at: Instant::FAR_FUTURE,
             blocked_at: None,
             totals: Totals::default(),
+            stalled: false,
             config,
         };
         if is_client {
@@ -214,18 +233,34 @@ impl Endpoint {
 
     /// Counts of the connection.
     pub fn totals(&self) -> Totals {
-        self.totals
+        let counted = &self.streams.counted;
+        Totals {
+            in_order_bytes: counted.in_order_bytes,
+            duplicate_bytes: counted.duplicate_bytes,
+            reorder_bytes: counted.waiting_bytes,
+            reorder_max_bytes: counted.waiting_max_bytes,
+            ..self.totals
+        }
     }
 
-    /// What the path bound to `net` has carried; `None` when there is none.
+    /// What the paths over `net` have carried; `None` when there never was one.
     pub fn path_stats(&self, net: PathId) -> Option<PathStats> {
-        let path = self.paths.values().rev().find(|path| path.net == net)?;
-        Some(PathStats {
-            srtt: path.rtt.smoothed(),
-            cwnd_bytes: path.cc.window_bytes(),
-            in_flight_bytes: path.in_flight,
-            ..path.stats
-        })
+        let past = self.past_stats.get(&net).copied();
+        let all = self.paths.values().filter(|path| path.net == net).map(Path::stats_now);
+        past.into_iter().chain(all).reduce(|before, path| path.after(&before))
+    }
+
+    /// What the peer's flow control still admits: the connection's window, and together those of the
+    /// streams that are not finished.
+    pub fn send_window_bytes(&self) -> u64 {
+        self.streams.send_window_bytes()
+    }
+
+    /// Whether datagrams that leave on `net` are to be marked ECT(0): [`Config::ecn`], and nothing in
+    /// the way there has cleared or dropped the marks (RFC 9000 §13.4.2.2).
+    pub fn marks_ecn(&self, net: PathId) -> bool {
+        let path = self.paths.values().rev().find(|path| path.net == net);
+        path.map_or(self.config.ecn, |path| path.ecn != EcnPath::Off)
     }
 
     /// Bytes that the connection holds for its peer and its application, bookkeeping of pieces
@@ -254,9 +289,12 @@ impl Endpoint {
         let mss = self.config.datagram_bytes as u64;
         let seed = self.seed.wrapping_add(u64::from(id));
         let config = congestion::Config::new(mss, seed);
-        let mut path =
-            Path::new(id, net, congestion::build(&self.config.congestion, config, &self.group));
-        path.walk = (0, 0);
+        let cc = congestion::build(&self.config.congestion, config, &self.group);
+        let forecast = self.forecasts.get(&net).map_or(&[][..], Vec::as_slice);
+        let mut path = Path::new(id, net, cc, forecast);
+        if self.config.ecn {
+            path.ecn = EcnPath::Testing;
+        }
         path
     }
 

@@ -16,6 +16,17 @@ const TAG_BYTES: usize = 16;
 /// One packet number in about so many is never used (RFC 9000 §21.4).
 const SKIP_ONE_IN: u32 = 4096;
 
+/// Why stream data goes once more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Again {
+    /// This path carried it, and it is thought lost.
+    Retransmission,
+    /// Another path carried it.
+    Reinjection,
+    /// The scheduler wants a copy.
+    Redundancy,
+}
+
 /// A packet being written at the end of a datagram.
 #[derive(Debug)]
 pub(super) struct Draft {
@@ -29,6 +40,8 @@ pub(super) struct Draft {
     pub eliciting: bool,
     /// Counts as in flight though it elicits nothing (padding).
     pub padded: bool,
+    /// It has stream data that was sent before.
+    pub again: Option<Again>,
 }
 
 impl Draft {
@@ -117,6 +130,7 @@ impl Endpoint {
             frames,
             eliciting: false,
             padded: false,
+            again: None,
         }
     }
 
@@ -181,6 +195,12 @@ impl Endpoint {
         if counts {
             path.in_flight += bytes;
             path.stats.sent_packets += 1;
+            match draft.again {
+                Some(Again::Retransmission) => path.stats.retransmitted_packets += 1,
+                Some(Again::Reinjection) => path.stats.reinjected_packets += 1,
+                Some(Again::Redundancy) => path.stats.redundant_packets += 1,
+                None => {}
+            }
             path.cc.on_sent(now, bytes, path.in_flight, prior == 0);
             path.on_paced(now, bytes);
         }

@@ -87,10 +87,12 @@ impl Endpoint {
     /// What is known ahead of a path, in order of time; replaces what was known before. During an
     /// outage nothing leaves on the path, its timers stand still, and what it had in flight when
     /// the outage began goes again on the others.
+    /// A path that is opened over `net` later begins with it.
     pub fn set_forecast(&mut self, net: PathId, outages: Vec<Outage>) {
         if let Some(path) = self.id_of(net).and_then(|id| self.paths.get_mut(&id)) {
-            path.forecast = outages.into();
+            path.forecast = outages.iter().copied().collect();
         }
+        self.forecasts.insert(net, outages);
     }
 
     // ---- coming and going --------------------------------------------------------------------
@@ -125,7 +127,10 @@ impl Endpoint {
 
     /// The path's last packets had their time.
     pub(super) fn drop_path(&mut self, id: u32) {
-        self.paths.remove(&id);
+        if let Some(path) = self.paths.remove(&id) {
+            let past = self.past_stats.entry(path.net).or_default();
+            *past = path.stats.after(past);
+        }
         self.local_cids.drop_path(id);
         self.peer_cids.drop_path(id);
         self.max_path = self.max_path.saturating_add(1); // path IDs are never used twice
@@ -217,6 +222,8 @@ impl Endpoint {
         let others = self.others_work(id);
         let Some(path) = self.paths.get_mut(&id) else { return };
         path.pto_count += 1;
+        path.stats.probe_timeouts += 1;
+        path.ecn.on_probe_timeout(path.pto_count);
         path.space.last_eliciting_at = now;
         path.probes = if others { 1 } else { 2 }; // RFC 9002 §6.2.4: one or two packets
         if path.health == Health::Good {
@@ -234,7 +241,7 @@ impl Endpoint {
         let Some(path) = self.paths.get_mut(&id) else { return };
         let oldest = path.space.sent.iter_mut().filter(|(_, packet)| !packet.given_up);
         let frames: Vec<_> = oldest.take(2).flat_map(|(_, packet)| packet.frames.clone()).collect();
-        self.send_again(frames);
+        self.send_again(id, frames);
     }
 
     /// What is in flight on a path goes again on the others; it stays in flight here.
@@ -247,7 +254,7 @@ impl Endpoint {
                 frames.extend(packet.frames.iter().cloned());
             }
         }
-        self.send_again(frames);
+        self.send_again(id, frames);
     }
 
     /// The flight of a path counts no longer, and goes again.

@@ -134,7 +134,7 @@ impl Endpoint {
         self.aim_at(header.scid);
         let out = &mut self.handshake.space_mut(Level::Initial).out;
         let sent = out.sent_to();
-        out.on_lost(0..sent, false);
+        out.on_lost(0..sent, false, 0);
     }
 
     fn on_long(
@@ -172,7 +172,8 @@ impl Endpoint {
         if self.is_client && !self.handshake.peer_known {
             self.learn_peer(header.scid);
         }
-        self.on_authentic(arrival, 0);
+        self.on_authentic(arrival);
+        self.handshake.space_mut(level).space.received.count(arrival.ecn);
         if level == Level::Handshake && !self.is_client {
             // RFC 9000 §8.1: the address is proven; RFC 9001 §4.9.1: Initial keys are over.
             if let Some(path) = self.paths.get_mut(&0) {
@@ -259,7 +260,10 @@ impl Endpoint {
             return Ok(());
         }
         self.count_arrival(arrival, id);
-        self.on_authentic(arrival, id);
+        self.on_authentic(arrival);
+        if let Some(path) = self.paths.get_mut(&id) {
+            path.space.received.count(arrival.ecn);
+        }
         self.on_payload(arrival, (id, number), &payload)
     }
 
@@ -303,17 +307,9 @@ impl Endpoint {
         Ok(())
     }
 
-    fn on_authentic(&mut self, arrival: &Arrival, id: u32) {
+    fn on_authentic(&mut self, arrival: &Arrival) {
         self.idle_armed = false;
         self.restart_idle(arrival.now);
-        let Some(ecn) = arrival.ecn else { return };
-        let Some(path) = self.paths.get_mut(&id) else { return };
-        let counts = &mut path.space.received.ecn; // RFC 9000 §13.4.1
-        match ecn {
-            Ecn::Ect0 => counts.ect0 += 1,
-            Ecn::Ect1 => counts.ect1 += 1,
-            Ecn::Ce => counts.ce += 1,
-        }
     }
 }
 

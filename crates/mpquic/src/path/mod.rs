@@ -1,11 +1,15 @@
 //! One path: its packet number space, RTT, congestion control, validation and state.
 
+mod ecn;
 mod pacer;
 mod rtt;
 mod space;
+mod stats;
 
+pub(crate) use ecn::{EcnPath, EcnSeen};
 pub(crate) use rtt::Rtt;
 pub(crate) use space::Space;
+pub use stats::{Health, PathStats};
 
 use congestion::Controller;
 use pacer::Pacer;
@@ -23,41 +27,6 @@ const KERNEL_RTTVAR_FLOOR: Duration = Duration::from_millis(200);
 const FAILURE_FLOOR: Duration = Duration::from_millis(500);
 /// Probes of a silent path are no further apart than this while another path works.
 const PROBE_CEILING: Duration = Duration::from_millis(250);
-
-/// Whether a path answers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Health {
-    Good,
-    /// A probe timer fired: nothing new goes there while others work.
-    Suspected,
-    /// Silent for long.
-    Failed,
-}
-
-/// What a path has carried.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PathStats {
-    /// Packets with data or control frames sent.
-    pub sent_packets: u64,
-    /// UDP payload sent.
-    pub sent_bytes: u64,
-    /// Packets found lost.
-    pub lost_packets: u64,
-    /// UDP payload of acknowledged packets.
-    pub delivered_bytes: u64,
-    /// Stream bytes sent here that had been sent before, known to be lost or not.
-    pub retransmitted_bytes: u64,
-    /// Of these, bytes sent again on suspicion, at the tail, or because the scheduler repeats.
-    pub reinjected_bytes: u64,
-    /// PATH_ACK and ACK frames sent here.
-    pub acks: u64,
-    /// Smoothed RTT; the default of RFC 9002 before the first sample.
-    pub srtt: Duration,
-    /// Congestion window.
-    pub cwnd_bytes: u64,
-    /// In flight.
-    pub in_flight_bytes: u64,
-}
 
 #[derive(Debug)]
 pub(crate) struct Path {
@@ -101,11 +70,12 @@ pub(crate) struct Path {
     pub acks_to_carry: BTreeSet<u32>,
     /// The redundant scheduler's walk along the streams.
     pub walk: (u64, u64),
+    pub ecn: EcnPath,
     pub stats: PathStats,
 }
 
 impl Path {
-    pub fn new(id: u32, net: PathId, cc: Box<dyn Controller>) -> Self {
+    pub fn new(id: u32, net: PathId, cc: Box<dyn Controller>, forecast: &[Outage]) -> Self {
         Self {
             id,
             net,
@@ -128,7 +98,7 @@ impl Path {
             silent_since: None,
             recovery_start: None,
             in_recovery: false,
-            forecast: VecDeque::new(),
+            forecast: forecast.iter().copied().collect(),
             outage_noted: false,
             rest_until: None,
             local_backup: false,
@@ -138,6 +108,7 @@ impl Path {
             drains_until: None,
             acks_to_carry: BTreeSet::new(),
             walk: (0, 0),
+            ecn: EcnPath::default(),
             stats: PathStats::default(),
         }
     }

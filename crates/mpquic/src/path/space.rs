@@ -1,10 +1,15 @@
+use super::EcnSeen;
 use super::rtt::Rtt;
 use crate::space::{Received, SentPacket, SentPackets};
 use crate::wire::AckFrame;
+use std::collections::VecDeque;
 use units::Instant;
 
 /// A later packet by so many was acknowledged: lost (RFC 9002 §6.1.1, kPacketThreshold).
 const PACKET_THRESHOLD: u64 = 3;
+/// Lost packets that are remembered, for so many probe timeouts.
+const MAX_LOST: usize = 256;
+const LOST_PTOS: u32 = 3;
 
 /// A packet number space with its acknowledgements and losses.
 #[derive(Debug, Default)]
@@ -15,6 +20,9 @@ pub(crate) struct Space {
     /// A packet is lost when nothing is heard of it until then.
     pub loss_at: Option<Instant>,
     pub last_eliciting_at: Instant,
+    pub ecn: EcnSeen,
+    /// Packets found lost lately, and when: they may be acknowledged yet.
+    lost: VecDeque<(u64, Instant)>,
 }
 
 impl Space {
@@ -33,6 +41,23 @@ impl Space {
         let largest = ack.ranges.first().map(|range| *range.end());
         self.largest_acked = self.largest_acked.max(largest);
         Ok(acked)
+    }
+
+    /// How many packets that were found lost an acknowledgement covers.
+    pub fn take_spurious(&mut self, ack: &AckFrame) -> u64 {
+        let before = self.lost.len();
+        self.lost.retain(|(number, _)| !ack.ranges.iter().any(|range| range.contains(number)));
+        (before - self.lost.len()) as u64
+    }
+
+    fn remember_lost(&mut self, now: Instant, rtt: &Rtt, lost: &[(u64, SentPacket)]) {
+        let keep = rtt.pto() * LOST_PTOS;
+        self.lost.extend(lost.iter().map(|(number, _)| (*number, now)));
+        let excess = self.lost.len().saturating_sub(MAX_LOST);
+        self.lost.drain(..excess);
+        while self.lost.front().is_some_and(|(_, at)| *at + keep <= now) {
+            self.lost.pop_front();
+        }
     }
 
     /// Takes the packets that are lost now (RFC 9002 §6.1), and sets when to look again.
@@ -56,8 +81,9 @@ impl Space {
             let packet = self.sent.take(number).ok().flatten()?;
             Some((number, packet))
         });
-        let taken = taken.collect();
+        let taken: Vec<_> = taken.collect();
         self.sent.trim();
+        self.remember_lost(now, rtt, &taken);
         taken
     }
 

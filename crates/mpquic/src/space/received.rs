@@ -1,3 +1,4 @@
+use crate::endpoint::Ecn;
 use crate::wire::{AckFrame, EcnCounts};
 use rangemap::RangeInclusiveSet;
 use std::ops::RangeInclusive;
@@ -16,7 +17,7 @@ pub(crate) struct Received {
     /// Lower numbers count as received.
     floor: u64,
     largest_at: Instant,
-    pub ecn: EcnCounts,
+    ecn: EcnCounts,
     /// Ack-eliciting packets since the last acknowledgement.
     eliciting: u32,
     /// When one has to leave at the latest.
@@ -52,6 +53,16 @@ impl Received {
         // RFC 9000 §13.2.1: at once for packets out of order, and for every second one.
         let at = if in_order && self.eliciting < ACK_EVERY { now + delay } else { now };
         self.ack_at = Some(self.ack_at.map_or(at, |earlier| earlier.min(at)));
+    }
+
+    /// The mark of a packet (RFC 9000 §13.4.1).
+    pub fn count(&mut self, mark: Option<Ecn>) {
+        match mark {
+            Some(Ecn::Ect0) => self.ecn.ect0 += 1,
+            Some(Ecn::Ect1) => self.ecn.ect1 += 1,
+            Some(Ecn::Ce) => self.ecn.ce += 1,
+            None => {}
+        }
     }
 
     /// The acknowledgement of everything remembered, if there is anything.

@@ -118,6 +118,11 @@ impl SentPackets {
         self.iter().find(|(_, packet)| packet.eliciting && !packet.given_up).map(|(_, p)| p.sent_at)
     }
 
+    /// Packets that count as in flight.
+    pub fn in_flight_packets(&self) -> u64 {
+        self.iter().filter(|(_, packet)| !packet.given_up).count() as u64
+    }
+
     pub fn len(&self) -> usize {
         self.slots.len()
     }

@@ -10,11 +10,15 @@ const PIECE_COST: usize = 96;
 pub(crate) struct Assembler {
     pieces: BTreeMap<u64, Vec<u8>>,
     read: u64,
+    /// Everything before came.
+    whole_to: u64,
+    held: usize,
 }
 
 impl Assembler {
-    /// Takes `data` at `offset`; what came before is dropped.
-    pub fn insert(&mut self, mut offset: u64, mut data: &[u8]) {
+    /// Takes `data` at `offset`; what came before is dropped. How many bytes were new.
+    pub fn insert(&mut self, mut offset: u64, mut data: &[u8]) -> u64 {
+        let before = self.held;
         loop {
             let before = self.pieces.range(..=offset).next_back();
             let taken =
@@ -23,7 +27,7 @@ impl Assembler {
             offset += skip;
             data = &data[skip as usize..];
             if data.is_empty() {
-                return;
+                break;
             }
             let next = self.pieces.range(offset..).next().map(|(start, _)| *start);
             let room = next.map_or(u64::MAX, |next| next - offset).min(data.len() as u64);
@@ -32,6 +36,18 @@ impl Assembler {
             offset += room;
             data = rest;
         }
+        self.advance();
+        (self.held - before) as u64
+    }
+
+    /// Moves `whole_to` over the pieces that join it.
+    fn advance(&mut self) {
+        for (start, piece) in self.pieces.range(self.whole_to..) {
+            if *start != self.whole_to {
+                break;
+            }
+            self.whole_to = start + piece.len() as u64;
+        }
     }
 
     /// Stores bytes that no piece has.
@@ -39,11 +55,15 @@ impl Assembler {
         if fresh.is_empty() {
             return;
         }
+        self.held += fresh.len();
         if let Some((start, piece)) = self.pieces.range_mut(..offset).next_back()
             && start + piece.len() as u64 == offset
             && piece.len() + fresh.len() <= JOIN_BYTES
         {
             piece.extend(fresh);
+            if self.whole_to == offset {
+                self.whole_to += fresh.len() as u64;
+            }
             return;
         }
         self.pieces.insert(offset, fresh.to_vec());
@@ -64,6 +84,7 @@ impl Assembler {
             first.remove()
         };
         self.read += data.len() as u64;
+        self.held -= data.len();
         Some(data)
     }
 
@@ -84,11 +105,23 @@ impl Assembler {
 
     /// Bytes held.
     pub fn held_bytes(&self) -> usize {
-        self.pieces.values().map(Vec::len).sum()
+        self.held
+    }
+
+    /// Bytes that wait for others before them.
+    pub fn waiting_bytes(&self) -> usize {
+        self.held - (self.whole_to - self.read) as usize
+    }
+
+    /// First byte that did not come.
+    pub fn whole_to(&self) -> u64 {
+        self.whole_to
     }
 
     /// Forgets everything held.
     pub fn clear(&mut self) {
         self.pieces.clear();
+        self.held = 0;
+        self.whole_to = self.read;
     }
 }

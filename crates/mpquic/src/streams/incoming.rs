@@ -61,21 +61,28 @@ impl Streams {
         Ok(())
     }
 
-    /// A STREAM frame.
+    /// A STREAM frame: how many of its bytes came for the first time.
     pub fn on_data(
         &mut self,
         (id, offset, fin): (u64, u64, bool),
         data: &[u8],
         events: &mut Vec<Event>,
-    ) -> Result<(), TransportError> {
+    ) -> Result<u64, TransportError> {
         if !self.touch_recv(id, events)? {
-            return Ok(());
+            self.counted.duplicate_bytes += data.len() as u64;
+            return Ok(0);
         }
-        let Some(half) = self.recv.get_mut(&id) else { return Ok(()) };
+        let Some(half) = self.recv.get_mut(&id) else { return Ok(0) };
         let was_readable = half.data.is_readable();
         let before = half.data.overhead_bytes();
-        let grown = half.on_frame(offset, data, fin)?;
+        let (waited, whole) = (half.data.waiting_bytes() as u64, half.data.whole_to());
+        let (grown, fresh) = half.on_frame(offset, data, fin)?;
         self.overhead = self.overhead + half.data.overhead_bytes() - before;
+        let counted = &mut self.counted;
+        counted.in_order_bytes += half.data.whole_to() - whole;
+        counted.duplicate_bytes += data.len() as u64 - fresh;
+        counted.waiting_bytes = counted.waiting_bytes + half.data.waiting_bytes() as u64 - waited;
+        counted.waiting_max_bytes = counted.waiting_max_bytes.max(counted.waiting_bytes);
         let discards = half.stopped || half.reset.is_some();
         let tell =
             (!was_readable && half.data.is_readable()) || (half.is_complete() && !half.ended);
@@ -90,7 +97,7 @@ impl Streams {
         if self.overhead as u64 > self.window_limit / 4 + OVERHEAD_FLOOR_BYTES {
             return Err(TransportError::new(Code::InternalError, "too many pieces out of order"));
         }
-        Ok(())
+        Ok(fresh)
     }
 
     fn on_reset(
@@ -104,11 +111,12 @@ impl Streams {
             return Ok(());
         }
         let Some(half) = self.recv.get_mut(&id) else { return Ok(()) };
-        let grown = half.on_frame(size, &[], true)?;
+        let (grown, _) = half.on_frame(size, &[], true)?;
         if half.reset.is_none() && !half.is_complete() {
             // What was not read counts as read: the connection's window must not shrink.
             let unread = size - half.data.read_offset();
             self.overhead -= half.data.overhead_bytes();
+            self.counted.waiting_bytes -= half.data.waiting_bytes() as u64;
             half.data.clear();
             half.reset = Some(code);
             self.read_data += if half.stopped { grown } else { unread };

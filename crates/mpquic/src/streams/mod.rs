@@ -39,6 +39,18 @@ pub(crate) struct Count {
     pub changed: bool,
 }
 
+/// What the receiving halves have seen, all streams together.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Counted {
+    /// Bytes that came without a hole before them.
+    pub in_order_bytes: u64,
+    /// Bytes that had come before, or that nobody wants any more.
+    pub duplicate_bytes: u64,
+    /// Bytes that wait for a hole now, and the most there ever were.
+    pub waiting_bytes: u64,
+    pub waiting_max_bytes: u64,
+}
+
 #[derive(Debug)]
 pub(crate) struct Streams {
     is_client: bool,
@@ -60,6 +72,9 @@ pub(crate) struct Streams {
     read_data: u64,
     send_limit: u64,
     pub buffered: u64,
+    /// Bytes written and never sent, whatever the windows say.
+    queued: u64,
+    pub counted: Counted,
     /// Streams whose windows have to be told.
     pub raised: BTreeSet<u64>,
     /// Cost of the pieces held by all assemblers, beside their bytes.
@@ -86,6 +101,8 @@ impl Streams {
             read_data: 0,
             send_limit: config.send_buffer_bytes,
             buffered: 0,
+            queued: 0,
+            counted: Counted::default(),
             raised: BTreeSet::new(),
             overhead: 0,
         }
@@ -136,6 +153,7 @@ impl Streams {
         let taken = data.len().min(room);
         half.write(&data[..taken]);
         self.buffered += taken as u64;
+        self.queued += taken as u64;
         self.ready.insert(id);
         Ok(taken)
     }
@@ -157,6 +175,7 @@ impl Streams {
             return Ok(None);
         }
         let final_size = half.sent_to();
+        self.queued -= half.end() - final_size;
         self.buffered -= half.reset(error_code);
         self.ready.remove(&id);
         Ok(Some(final_size))
@@ -210,11 +229,12 @@ impl Streams {
 
     // ---- sending -----------------------------------------------------------------------------
 
-    /// Something was lost: the stream has something to send again.
-    pub fn on_lost(&mut self, chunk: &Chunk) -> u64 {
-        let Some(half) = self.send.get_mut(&chunk.id) else { return 0 };
-        self.ready.insert(chunk.id);
-        half.on_lost(chunk.range.clone(), chunk.fin)
+    /// Something that path `by` carried was lost, or may be: the stream has something to send again.
+    pub fn on_lost(&mut self, chunk: &Chunk, by: u32) {
+        if let Some(half) = self.send.get_mut(&chunk.id) {
+            self.ready.insert(chunk.id);
+            half.on_lost(chunk.range.clone(), chunk.fin, by);
+        }
     }
 
     /// True when a finished stream is through.
@@ -244,6 +264,18 @@ impl Streams {
         bytes.0.min(window).max(u64::from(bytes.1))
     }
 
+    /// There are bytes to send, and the peer's windows admit none of them.
+    pub fn is_stalled(&self) -> bool {
+        self.queued > 0 && self.unsent() == 0
+    }
+
+    /// What the peer's windows still admit: the connection's, and those of the streams that send.
+    pub fn send_window_bytes(&self) -> u64 {
+        let sending = self.send.values().filter(|half| !half.is_done() && half.reset.is_none());
+        let streams = sending.map(|half| half.max_data.saturating_sub(half.sent_to()));
+        streams.reduce(u64::saturating_add).map_or(u64::MAX, |sum| sum).min(self.window_left())
+    }
+
     /// The connection's or a stream's window is closed while there is more to send: the frames
     /// that say so (RFC 9000 §4.1).
     pub fn blocked(&self) -> Option<u64> {
@@ -251,9 +283,11 @@ impl Streams {
         (self.window_left() == 0 && self.ready.iter().any(waits)).then_some(self.max_data)
     }
 
-    /// The next bytes that fit into `room` bytes of a packet; what is sent again comes first.
-    pub fn next_chunk(&mut self, room: usize) -> Option<Chunk> {
-        self.chunk_again(room).or_else(|| self.chunk_new(room))
+    /// The next bytes that fit into `room` bytes of a packet; what is sent again comes first, with the
+    /// path that carried it last.
+    pub fn next_chunk(&mut self, room: usize) -> Option<(Chunk, Option<u32>)> {
+        let again = self.chunk_again(room).map(|(chunk, by)| (chunk, Some(by)));
+        again.or_else(|| Some((self.chunk_new(room)?, None)))
     }
 
     /// The stream whose turn it is from `turn` on.
@@ -261,12 +295,12 @@ impl Streams {
         self.ready.range(turn..).next().or_else(|| self.ready.first()).copied()
     }
 
-    fn chunk_again(&mut self, room: usize) -> Option<Chunk> {
+    fn chunk_again(&mut self, room: usize) -> Option<(Chunk, u32)> {
         let id =
             *self.ready.iter().find(|id| self.send.get(id).is_some_and(SendHalf::has_again))?;
         let max = room.checked_sub(1 + 8 + 8 + 2).filter(|max| *max > 0)?;
-        let (range, fin) = self.send.get_mut(&id)?.next_again(max as u64)?;
-        Some(Chunk { id, range, fin })
+        let (range, fin, by) = self.send.get_mut(&id)?.next_again(max as u64)?;
+        Some((Chunk { id, range, fin }, by))
     }
 
     fn chunk_new(&mut self, room: usize) -> Option<Chunk> {
@@ -286,6 +320,7 @@ impl Streams {
             let max = room.checked_sub(head).filter(|max| *max > 0)?;
             if let Some((range, fin)) = half.next_new(max as u64, window) {
                 self.sent_data += range.end - range.start;
+                self.queued -= range.end - range.start;
                 self.turn = if half.has_new() { id } else { id + 1 };
                 return Some(Chunk { id, range, fin });
             }

@@ -67,8 +67,14 @@ impl RecvHalf {
         }
     }
 
-    /// Data, or the final size alone, came: by how much the stream grew.
-    pub fn on_frame(&mut self, offset: u64, data: &[u8], fin: bool) -> Result<u64, TransportError> {
+    /// Data, or the final size alone, came: by how much the stream grew, and how many bytes are kept
+    /// because they came for the first time.
+    pub fn on_frame(
+        &mut self,
+        offset: u64,
+        data: &[u8],
+        fin: bool,
+    ) -> Result<(u64, u64), TransportError> {
         let end = offset + data.len() as u64;
         let wrong_size = match self.final_size {
             Some(size) => end > size || (fin && end != size),
@@ -83,12 +89,11 @@ impl RecvHalf {
         if fin {
             self.final_size = Some(end);
         }
-        if self.reset.is_none() && !self.stopped {
-            self.data.insert(offset, data);
-        }
+        let keeps = self.reset.is_none() && !self.stopped;
+        let fresh = if keeps { self.data.insert(offset, data) } else { 0 };
         let grown = end.saturating_sub(self.end);
         self.end = self.end.max(end);
-        Ok(grown)
+        Ok((grown, fresh))
     }
 
     /// Everything that will come has come.

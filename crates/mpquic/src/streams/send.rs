@@ -1,4 +1,4 @@
-use rangemap::RangeSet;
+use rangemap::{RangeMap, RangeSet};
 use std::collections::VecDeque;
 use std::ops::Range;
 
@@ -13,13 +13,13 @@ pub(crate) struct SendHalf {
     acked: RangeSet<u64>,
     /// First byte never sent.
     sent_to: u64,
-    /// To be sent again, first.
-    again: RangeSet<u64>,
+    /// To be sent again, first; with the path that carried it last.
+    again: RangeMap<u64, u32>,
     /// The peer's limit.
     pub max_data: u64,
     finished: bool,
     fin_sent: bool,
-    fin_again: bool,
+    fin_again: Option<u32>,
     fin_acked: bool,
     pub reset: Option<u64>,
 }
@@ -64,7 +64,7 @@ impl SendHalf {
     }
 
     pub fn has_again(&self) -> bool {
-        self.reset.is_none() && (!self.again.is_empty() || self.fin_again)
+        self.reset.is_none() && (!self.again.is_empty() || self.fin_again.is_some())
     }
 
     fn has_new_fin(&self) -> bool {
@@ -75,17 +75,18 @@ impl SendHalf {
         self.reset.is_none() && (self.unsent() > 0 || self.has_new_fin())
     }
 
-    /// The next bytes to send again.
-    pub fn next_again(&mut self, max: u64) -> Option<(Range<u64>, bool)> {
-        if let Some(first) = self.again.first().cloned() {
+    /// The next bytes to send again, whether the stream ends with them, and who carried them last.
+    pub fn next_again(&mut self, max: u64) -> Option<(Range<u64>, bool, u32)> {
+        if let Some((first, by)) = self.again.first_range_value().map(|(r, by)| (r.clone(), *by)) {
             let end = first.end.min(first.start + max);
             self.again.remove(first.start..end);
             let fin = self.finished && end == self.end();
-            self.fin_again &= !fin;
-            self.fin_sent |= fin;
-            return Some((first.start..end, fin));
+            if fin {
+                (self.fin_again, self.fin_sent) = (None, true);
+            }
+            return Some((first.start..end, fin, by));
         }
-        std::mem::take(&mut self.fin_again).then(|| (self.end()..self.end(), true))
+        self.fin_again.take().map(|by| (self.end()..self.end(), true, by))
     }
 
     /// The next new bytes, at most `max`, of which the connection's window admits `window`.
@@ -131,7 +132,7 @@ impl SendHalf {
     pub fn on_acked(&mut self, range: Range<u64>, fin: bool) -> u64 {
         self.fin_acked |= fin;
         if fin {
-            self.fin_again = false;
+            self.fin_again = None;
         }
         if range.end <= self.acked_to {
             return 0;
@@ -152,17 +153,17 @@ impl SendHalf {
         freed
     }
 
-    /// The bytes of a packet may be lost: they go again. How many.
-    pub fn on_lost(&mut self, range: Range<u64>, fin: bool) -> u64 {
+    /// The bytes of a packet, which path `by` carried, may be lost: they go again.
+    pub fn on_lost(&mut self, range: Range<u64>, fin: bool, by: u32) {
         if self.reset.is_some() {
-            return 0;
+            return;
         }
-        self.fin_again |= fin && !self.fin_acked;
-        let missing = self.missing(&range);
-        for gap in &missing {
-            self.again.insert(gap.clone());
+        if fin && !self.fin_acked {
+            self.fin_again = Some(by);
         }
-        missing.iter().map(|gap| gap.end - gap.start).sum()
+        for gap in self.missing(&range) {
+            self.again.insert(gap, by);
+        }
     }
 
     /// Everything, and the end, arrived.
@@ -176,9 +177,9 @@ impl SendHalf {
         self.reset = Some(error_code);
         self.acked_to += dropped;
         self.buffer = VecDeque::new();
-        self.again = RangeSet::new();
+        self.again = RangeMap::new();
         self.acked = RangeSet::new();
-        self.fin_again = false;
+        self.fin_again = None;
         dropped
     }
 }

@@ -1,8 +1,10 @@
+mod ecn;
 mod interop;
 mod multipath;
 mod noq;
 mod robust;
 mod single;
+mod stats;
 mod tls;
 mod wire;
 mod world;

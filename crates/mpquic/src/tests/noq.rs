@@ -2,12 +2,13 @@
 
 use super::tls;
 use super::world::{Bulk, Host, pattern};
+use crate::Ecn;
 use bytes::BytesMut;
 use noq_proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use noq_proto::{
-    ClientConfig, Connection, ConnectionHandle, DatagramEvent, Dir, Endpoint, EndpointConfig,
-    Event, FourTuple, PathEvent, PathStatus, ServerConfig, StreamEvent, StreamId, TransportConfig,
-    VarInt,
+    ClientConfig, Connection, ConnectionHandle, DatagramEvent, Dir, EcnCodepoint, Endpoint,
+    EndpointConfig, Event, FourTuple, PathEvent, PathStatus, ServerConfig, StreamEvent, StreamId,
+    TransportConfig, VarInt,
 };
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::num::NonZeroUsize;
@@ -40,6 +41,7 @@ pub struct Noq {
     pub abandoned: usize,
     /// Answer the first packet by a Retry.
     pub retries: bool,
+    mark: Option<EcnCodepoint>,
 }
 
 fn transport(paths: u32) -> Arc<TransportConfig> {
@@ -71,6 +73,7 @@ impl Noq {
             established: Vec::new(),
             abandoned: 0,
             retries: false,
+            mark: None,
         }
     }
 
@@ -152,12 +155,20 @@ impl Noq {
 }
 
 impl Host for Noq {
+    fn marked(&mut self, ecn: Option<Ecn>) {
+        self.mark = ecn.map(|ecn| match ecn {
+            Ecn::Ect0 => EcnCodepoint::Ect0,
+            Ecn::Ect1 => EcnCodepoint::Ect1,
+            Ecn::Ce => EcnCodepoint::Ce,
+        });
+    }
+
     fn handle(&mut self, now: Instant, net: PathId, datagram: Vec<u8>) {
         let (to, from) = (address(self.is_server, net.0), address(!self.is_server, net.0));
         let tuple = FourTuple::new(from, Some(to.ip()));
         let mut answer = Vec::new();
         let data = BytesMut::from(&datagram[..]);
-        match self.endpoint.handle(moment(now), tuple, None, data, &mut answer) {
+        match self.endpoint.handle(moment(now), tuple, self.mark.take(), data, &mut answer) {
             Some(DatagramEvent::ConnectionEvent(_, event)) => {
                 if let Some((_, connection)) = &mut self.connection {
                     connection.handle_event(event);

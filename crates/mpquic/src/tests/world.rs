@@ -59,6 +59,12 @@ impl Bulk {
 }
 
 pub trait Host {
+    /// Whether a datagram that leaves on `net` is marked ECT(0).
+    fn marks(&self, _net: PathId) -> bool {
+        false
+    }
+    /// The mark of the datagram that is handled next.
+    fn marked(&mut self, _ecn: Option<Ecn>) {}
     fn handle(&mut self, now: Instant, net: PathId, datagram: Vec<u8>);
     fn transmit(&mut self, now: Instant) -> Option<(PathId, Vec<u8>)>;
     fn timeout(&self) -> Option<Instant>;
@@ -76,6 +82,7 @@ pub struct Own {
     pub events: Vec<(Instant, Event)>,
     /// Streams are read, and hold the pattern.
     pub reads: bool,
+    mark: Option<Ecn>,
 }
 
 impl Own {
@@ -99,6 +106,7 @@ impl Own {
             stream: None,
             events: Vec::new(),
             reads: true,
+            mark: None,
         }
     }
 
@@ -119,8 +127,16 @@ impl Own {
 }
 
 impl Host for Own {
+    fn marks(&self, net: PathId) -> bool {
+        self.endpoint.marks_ecn(net)
+    }
+
+    fn marked(&mut self, ecn: Option<Ecn>) {
+        self.mark = ecn;
+    }
+
     fn handle(&mut self, now: Instant, net: PathId, datagram: Vec<u8>) {
-        self.endpoint.handle(now, net, datagram, None);
+        self.endpoint.handle(now, net, datagram, self.mark.take());
     }
 
     fn transmit(&mut self, now: Instant) -> Option<(PathId, Vec<u8>)> {
@@ -190,6 +206,10 @@ pub struct Link {
     pub duplicate: u32,
     pub corrupt: u32,
     pub truncate: u32,
+    /// Marks are cleared on the way.
+    pub bleaches: bool,
+    /// Of a queue longer than this, marked datagrams leave marked CE.
+    pub mark_bytes: u64,
     /// Nothing passes then.
     pub down: Vec<(Instant, Instant)>,
     pub free_at: Instant,
@@ -209,6 +229,8 @@ impl Link {
             duplicate: 0,
             corrupt: 0,
             truncate: 0,
+            bleaches: false,
+            mark_bytes: u64::MAX,
             down: Vec::new(),
             free_at: Instant::ZERO,
             carried: 0,
@@ -220,7 +242,7 @@ impl Link {
     }
 }
 
-type Flying = Reverse<(Instant, u64, bool, PathId, Vec<u8>)>;
+type Flying = Reverse<(Instant, u64, bool, PathId, Vec<u8>, Option<bool>)>;
 
 pub struct World<C, S> {
     pub client: C,
@@ -253,6 +275,7 @@ impl<C: Host, S: Host> World<C, S> {
     }
 
     fn send(&mut self, up: bool, net: PathId, mut datagram: Vec<u8>) {
+        let marks = if up { self.client.marks(net) } else { self.server.marks(net) };
         let rng = &mut self.rng;
         let link = &mut self.links[usize::from(!up)][net.index()];
         let mut happens = |chance: u32| rng.random_ratio(chance.min(1000), 1000);
@@ -262,6 +285,9 @@ impl<C: Host, S: Host> World<C, S> {
         if link.is_down(self.now) || full || happens(link.loss) {
             return;
         }
+        // CE or not, when it is marked at all.
+        let queued = link.rate.bytes_in(backlog);
+        let ecn = (marks && !link.bleaches).then_some(queued > link.mark_bytes);
         link.carried += len;
         link.free_at = link.free_at.max(self.now) + link.rate.time_for(len).unwrap();
         let mut at = link.free_at + link.delay;
@@ -278,7 +304,7 @@ impl<C: Host, S: Host> World<C, S> {
         }
         for _ in 0..copies {
             self.count += 1;
-            self.flying.push(Reverse((at, self.count, up, net, datagram.clone())));
+            self.flying.push(Reverse((at, self.count, up, net, datagram.clone(), ecn)));
         }
         if self.replay > 0 {
             if self.seen.len() < 512 {
@@ -287,7 +313,7 @@ impl<C: Host, S: Host> World<C, S> {
             if rng.random_ratio(self.replay, 1000) {
                 let (up, net, datagram) = self.seen[rng.random_range(0..self.seen.len())].clone();
                 self.count += 1;
-                self.flying.push(Reverse((at, self.count, up, net, datagram)));
+                self.flying.push(Reverse((at, self.count, up, net, datagram, ecn)));
             }
         }
     }
@@ -318,13 +344,18 @@ impl<C: Host, S: Host> World<C, S> {
         };
         self.now = self.now.max(next);
         if arrives == Some(next) {
-            let Some(Reverse((_, _, up, net, datagram))) = self.flying.pop() else { return false };
+            let Some(Reverse((_, _, up, net, datagram, ecn))) = self.flying.pop() else {
+                return false;
+            };
             if self.links[usize::from(!up)][net.index()].is_down(self.now) {
                 return true; // lost on its way
             }
+            let ecn = ecn.map(|ce| if ce { Ecn::Ce } else { Ecn::Ect0 });
             if up {
+                self.server.marked(ecn);
                 self.server.handle(self.now, net, datagram);
             } else {
+                self.client.marked(ecn);
                 self.client.handle(self.now, net, datagram);
             }
         } else if client == Some(next) {
