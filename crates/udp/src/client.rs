@@ -5,11 +5,12 @@ use crate::connect::{Race, Winner};
 use crate::error::{UdpError, words};
 use crate::interfaces::Local;
 use crate::lane::{Lane, State};
-use crate::session::{Notice, PathReport, Session, Status};
+use crate::session::{Ends, Notice, PathReport, Session, Status};
 use crate::socket::{Route, Space};
 use crate::tls::Trust;
 use crate::wait::wait;
-use mpquic::{Closed, Endpoint, Event};
+use crate::watch::Watch;
+use mpquic::{Closed, Ecn, Endpoint, Event};
 use std::net::SocketAddr;
 use units::{Duration, Instant, PathId};
 
@@ -23,6 +24,8 @@ const PATIENCE: Duration = Duration::from_millis(20);
 /// Datagrams made in one turn, before what came is looked at.
 const TURN_DATAGRAMS: usize = 256;
 const TURN_RECEIVES: usize = 8;
+/// Paths of one client.
+pub(crate) const MOST_LANES: usize = 32;
 
 /// What a client is built from.
 #[derive(Clone, Debug)]
@@ -52,6 +55,7 @@ pub struct Client {
     lanes: Vec<Lane>,
     space: Space,
     events: Vec<Event>,
+    watch: Option<Watch>,
     tend_at: Instant,
     blocked_since: Option<Instant>,
     /// Multipath was negotiated; `None` before.
@@ -81,6 +85,7 @@ impl Client {
             lanes,
             space,
             events,
+            watch: Watch::new(),
             tend_at,
             blocked_since: None,
             multipath: None,
@@ -129,7 +134,7 @@ impl Client {
         };
         let until = timer.min(session.due()).min(self.tend_at);
         let sockets = self.lanes.iter().filter_map(|lane| lane.socket.as_ref());
-        wait(self.config.clock, sockets, until)
+        wait(self.config.clock, sockets, self.watch.as_ref(), until)
     }
 
     /// Hands over what came; true when there may be more.
@@ -162,7 +167,7 @@ impl Client {
         for event in &events {
             self.on_event(now, event, session);
         }
-        if self.tend_at <= now {
+        if self.tend_at <= now || self.watch.as_ref().is_some_and(Watch::take) {
             self.tend(now, session);
             self.tend_at = now + TEND;
         }
@@ -196,6 +201,13 @@ impl Client {
                 }
             }
             Event::PathEstablished(net) | Event::PathRevived(net) => {
+                if *event == Event::PathEstablished(*net)
+                    && let Some(lane) = self.lanes.iter().find(|lane| lane.net == Some(*net))
+                {
+                    let local = lane.address().map(|address| address.ip());
+                    let ends = Ends { local, remote: lane.remote.ip() };
+                    session.on_path(&mut self.endpoint, *net, ends);
+                }
                 if let Some(lane) = self.lane_of(*net) {
                     lane.state = State::Up;
                     lane.pause = Duration::ZERO;
@@ -277,13 +289,13 @@ impl Client {
     fn settle_old(&mut self, now: Instant, place: usize) {
         let endpoint = &mut self.endpoint;
         self.lanes[place].old.retain(|net| {
-            endpoint.path_stats(*net).is_some() && endpoint.abandon_path(now, *net).is_err()
+            endpoint.has_path(*net) && endpoint.abandon_path(now, *net).is_err()
         });
     }
 
     /// Opens a path, or the socket of one that is held.
     fn open(&mut self, now: Instant, place: usize, session: &mut dyn Session) {
-        let free = self.free_net();
+        let free = self.free_net(place);
         let lane = &mut self.lanes[place];
         if lane.reopen() {
             return session.notice(Notice::PathUp(lane.local.to_string()));
@@ -296,12 +308,12 @@ impl Client {
         }
     }
 
-    /// A path of ours that the endpoint has no memory of.
-    fn free_net(&self) -> Option<PathId> {
-        (0..64).map(PathId).find(|net| {
-            self.endpoint.path_stats(*net).is_none()
-                && self.lanes.iter().all(|lane| lane.net != Some(*net))
-        })
+    /// What a lane's next path is called: its place, or the one beside while the former path there
+    /// could not be given up yet.
+    fn free_net(&self, place: usize) -> Option<PathId> {
+        let lane = &self.lanes[place];
+        let nets = [place, place + MOST_LANES].map(|net| PathId(net as u8));
+        nets.into_iter().find(|net| lane.net != Some(*net) && !lane.old.contains(net))
     }
 
     // ---- sending --------------------------------------------------------------------------------
@@ -324,8 +336,9 @@ impl Client {
                 continue; // a path whose end is gone
             };
             let route = Route { remote: lane.remote, local: None };
+            let mark = self.endpoint.marks_ecn(net).then_some(Ecn::Ect0);
             if let Some(socket) = &mut lane.socket
-                && socket.queue(route, &datagram, None).is_err()
+                && socket.queue(route, &datagram, mark).is_err()
             {
                 lane.gone = true;
             }
@@ -350,12 +363,14 @@ impl Client {
         self.transmit(now);
     }
 
-    fn reports(&self) -> Vec<PathReport> {
+    /// The paths as they are, in the order in which they were given.
+    pub fn reports(&self) -> Vec<PathReport> {
         let report = |lane: &Lane| PathReport {
             name: lane.local.to_string(),
-            local: lane.socket.as_ref().and_then(|socket| socket.local_addr()),
+            local: lane.address(),
             remote: lane.remote,
-            stats: lane.net.and_then(|net| self.endpoint.path_stats(net)),
+            stats: lane.net.or(lane.last).and_then(|net| self.endpoint.path_stats(net)),
+            open: lane.net.is_some(),
             received_bytes: lane.received_bytes,
         };
         self.lanes.iter().map(report).collect()

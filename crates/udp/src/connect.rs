@@ -1,7 +1,7 @@
 //! The beginning of a connection: paths and addresses are tried one after the other, and the first
 //! that answers wins (after RFC 8305).
 
-use crate::client::{ClientConfig, error_of};
+use crate::client::{ClientConfig, MOST_LANES, error_of};
 use crate::error::UdpError;
 use crate::interfaces::{Local, exists};
 use crate::session::Session;
@@ -43,6 +43,11 @@ pub(crate) struct Race<'a> {
 
 impl<'a> Race<'a> {
     pub fn new(config: &'a ClientConfig) -> Result<Self, UdpError> {
+        if config.paths.is_empty() || config.paths.len() > MOST_LANES {
+            let paths = config.paths.len();
+            let say = format!("{paths} paths were given; a client has 1 to {MOST_LANES}");
+            return Err(UdpError::Config(say));
+        }
         for local in &config.paths {
             if let Local::Interface(name) = local
                 && !exists(name)
@@ -83,7 +88,7 @@ impl<'a> Race<'a> {
             let timers = self.attempts.iter().filter_map(|one| one.endpoint.poll_timeout());
             let until = timers.min().unwrap_or(deadline).min(deadline).min(session.due());
             let next_at = if self.candidates.is_empty() { deadline } else { self.next_at };
-            wait(clock, self.attempts.iter().map(|one| &one.socket), until.min(next_at))?;
+            wait(clock, self.attempts.iter().map(|one| &one.socket), None, until.min(next_at))?;
         }
     }
 

@@ -29,6 +29,8 @@ pub(crate) struct Lane {
     pub socket: Option<Socket>,
     /// The endpoint's path over the present socket.
     pub net: Option<PathId>,
+    /// The one before.
+    pub last: Option<PathId>,
     /// Former ones that could not be given up yet, because they were the last.
     pub old: Vec<PathId>,
     pub state: State,
@@ -48,6 +50,7 @@ impl Lane {
             remote,
             socket: None,
             net: None,
+            last: None,
             old: Vec::new(),
             state: State::Down,
             retry_at: Instant::ZERO,
@@ -60,7 +63,14 @@ impl Lane {
 
     /// A new socket, from any port.
     pub fn dial(&self) -> Result<Socket, UdpError> {
-        Socket::connect(&self.local, self.remote, 0)
+        let socket = Socket::connect(&self.local, self.remote, 0)?;
+        socket.check_route(&self.local, self.remote)?;
+        Ok(socket)
+    }
+
+    /// Our address on it, also of the last socket that it had.
+    pub fn address(&self) -> Option<SocketAddr> {
+        self.former
     }
 
     /// The path begins over `socket`.
@@ -73,6 +83,7 @@ impl Lane {
 
     /// The path is over; another may follow.
     pub fn end(&mut self, now: Instant) {
+        self.last = self.net;
         self.old.extend(self.net.take());
         (self.socket, self.state, self.gone) = (None, State::Down, false);
         self.retry_at = now;

@@ -9,23 +9,37 @@
 //! number of them is under way instead); migration of a path to other addresses, which clients here
 //! do by opening a new path; path MTU discovery.
 
+mod bulk;
 mod clock;
 mod client;
 mod connect;
 mod error;
+mod fetch;
+mod files;
+mod get;
 mod interfaces;
 mod lane;
+mod options;
 mod peer;
 mod server;
 mod session;
 mod socket;
 mod tls;
 mod wait;
+mod watch;
 
+pub use bulk::{Bulk, BulkPlan, BulkReport, PathRow, Row, Shared};
 pub use client::{Client, ClientConfig};
 pub use clock::{Clock, monotonic_ns};
 pub use error::UdpError;
+pub use fetch::{Fetch, Fetched, fetch, resolve};
+pub use files::{Files, Served};
+pub use get::{Get, Progress};
 pub use interfaces::Local;
+pub use options::Options;
 pub use server::{Server, ServerConfig, Service};
-pub use session::{Notice, PathReport, Session, Status};
+pub use session::{Ends, Notice, PathReport, Session, Status};
 pub use tls::{Anchor, HQ_INTEROP, Identity, Trust};
+
+#[cfg(test)]
+mod tests;

@@ -1,7 +1,7 @@
 //! One connection of a server.
 
 use crate::server::Service;
-use crate::session::{PathReport, Session, Status};
+use crate::session::{Ends, PathReport, Session, Status};
 use crate::socket::{Route, Socket};
 use mpquic::wire::ConnectionId;
 use mpquic::{Config, Ecn, Endpoint, Event};
@@ -70,7 +70,7 @@ impl Peer {
     }
 
     fn is_bound(&self, place: usize) -> bool {
-        self.endpoint.path_stats(PathId(place as u8)).is_some()
+        self.endpoint.has_path(PathId(place as u8))
     }
 
     /// A datagram for this connection. Its addresses become a path's when it is authentic.
@@ -84,17 +84,15 @@ impl Peer {
         if let Some(known) = self.places.iter().position(|place| place.route == route) {
             return Some(known);
         }
-        // Places without a path are those of what was not authentic, or is over.
         let fresh = Place { route, received_bytes: 0 };
-        if let Some(free) = (0..self.places.len()).find(|place| !self.is_bound(*place)) {
-            self.places[free] = fresh;
-            return Some(free);
+        if self.places.len() < MAX_ROUTES {
+            self.places.push(fresh);
+            return Some(self.places.len() - 1);
         }
-        if self.places.len() == MAX_ROUTES {
-            return None;
-        }
-        self.places.push(fresh);
-        Some(self.places.len() - 1)
+        // Places without a path are those of what was not authentic, or is over.
+        let free = (0..MAX_ROUTES).find(|place| !self.is_bound(*place))?;
+        self.places[free] = fresh;
+        Some(free)
     }
 
     /// Timers, and the application's part.
@@ -108,6 +106,14 @@ impl Peer {
             self.session = Some(service.open(remote));
         }
         let Some(session) = &mut self.session else { return };
+        for event in &events {
+            if let Event::PathEstablished(net) = event
+                && let Some(place) = self.places.get(net.index())
+            {
+                let Route { local, remote } = place.route;
+                session.on_path(&mut self.endpoint, *net, Ends { local, remote: remote.ip() });
+            }
+        }
         let status = session.work(now, &mut self.endpoint, &events);
         let is_due = session.due() <= now;
         let wants = !is_due || self.look(now, port);
@@ -131,7 +137,8 @@ impl Peer {
             .enumerate()
             .map(|(place, of)| {
                 let stats = self.endpoint.path_stats(PathId(place as u8));
-                PathReport::of_route(of.route, port, stats, of.received_bytes)
+                let found = (stats, self.is_bound(place));
+                PathReport::of_route(of.route, port, found, of.received_bytes)
             })
             .collect();
         self.session.as_mut().is_none_or(|session| session.look(now, &reports))
@@ -143,7 +150,8 @@ impl Peer {
             let Some((net, datagram)) = self.endpoint.poll_transmit(now) else { return false };
             if let Some(place) = self.places.get(net.index()) {
                 // A route that is gone: what was sent there is lost.
-                socket.queue(place.route, &datagram, None).ok();
+                let mark = self.endpoint.marks_ecn(net).then_some(Ecn::Ect0);
+                socket.queue(place.route, &datagram, mark).ok();
             }
         }
         true

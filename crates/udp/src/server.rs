@@ -22,8 +22,6 @@ const TURN_ANSWERS: usize = 8;
 /// What a server is built from.
 #[derive(Clone, Debug)]
 pub struct ServerConfig {
-    /// Where it listens.
-    pub listen: SocketAddr,
     /// Each connection's endpoint.
     pub endpoint: mpquic::Config,
     /// Which path carries the next packet of data.
@@ -69,14 +67,14 @@ pub struct Server {
 }
 
 impl Server {
-    /// Listens.
+    /// Listens on `address`.
     ///
     /// # Errors
     /// An address or port that cannot be had.
-    pub fn bind(mut config: ServerConfig) -> Result<Self, UdpError> {
-        let socket = Socket::listen(config.listen)?;
+    pub fn bind(address: SocketAddr, mut config: ServerConfig) -> Result<Self, UdpError> {
+        let socket = Socket::listen(address)?;
         config.endpoint.reset_key = random();
-        let port = socket.local_addr().map_or(config.listen.port(), |address| address.port());
+        let port = socket.local_addr().map_or(address.port(), |address| address.port());
         Ok(Self {
             config,
             port,
@@ -114,7 +112,8 @@ impl Server {
                 let timer = self.timers.first().map_or(Instant::FAR_FUTURE, |(at, _)| *at);
                 // With a full socket nothing can be done before it takes more.
                 let timer = if self.socket.is_blocked() { Instant::FAR_FUTURE } else { timer };
-                wait(self.config.clock, std::iter::once(&self.socket), timer.min(service.due()))?;
+                let until = timer.min(service.due());
+                wait(self.config.clock, std::iter::once(&self.socket), None, until)?;
             }
         }
     }

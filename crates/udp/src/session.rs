@@ -3,7 +3,7 @@
 use crate::socket::Route;
 use mpquic::{Endpoint, Event, PathStats};
 use std::net::{IpAddr, SocketAddr};
-use units::Instant;
+use units::{Instant, PathId};
 
 /// Whether there is more to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,14 +34,25 @@ pub struct PathReport {
     pub local: Option<SocketAddr>,
     /// The peer's.
     pub remote: SocketAddr,
-    /// What the endpoint says of it; `None` when it is not open.
+    /// What the endpoint counted; `None` when it never was a path.
     pub stats: Option<PathStats>,
+    /// It is one now.
+    pub open: bool,
     /// UDP payload that came here, of all that the path ever was.
     pub received_bytes: u64,
 }
 
+/// The addresses of both ends of a path.
+#[derive(Clone, Copy, Debug)]
+pub struct Ends {
+    /// Ours, if known.
+    pub local: Option<IpAddr>,
+    /// The peer's.
+    pub remote: IpAddr,
+}
+
 /// An application's part in one connection. Everything is called from the driver's thread.
-pub trait Session {
+pub trait Session: Send {
     /// Something happened: `events` since the last call, datagrams or timers.
     fn work(&mut self, now: Instant, endpoint: &mut Endpoint, events: &[Event]) -> Status;
 
@@ -55,6 +66,9 @@ pub trait Session {
         true
     }
 
+    /// A path carries data now: `net` is what the endpoint calls it.
+    fn on_path(&mut self, _endpoint: &mut Endpoint, _net: PathId, _ends: Ends) {}
+
     /// Something that a person may want to know.
     fn notice(&mut self, _notice: Notice) {}
 }
@@ -63,10 +77,11 @@ impl PathReport {
     pub(crate) fn of_route(
         route: Route,
         port: u16,
-        stats: Option<PathStats>,
+        (stats, open): (Option<PathStats>, bool),
         received_bytes: u64,
     ) -> Self {
         let local = route.local.map(|ip: IpAddr| SocketAddr::new(ip, port));
-        Self { name: route.remote.to_string(), local, remote: route.remote, stats, received_bytes }
+        let (name, remote) = (route.remote.to_string(), route.remote);
+        Self { name, local, remote, stats, open, received_bytes }
     }
 }

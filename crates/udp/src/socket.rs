@@ -114,6 +114,22 @@ impl Socket {
         Self::over(socket).map_err(refused)
     }
 
+    /// Whether the kernel has a route from `local` to `remote` now; nothing is sent.
+    pub fn check_route(&self, local: &Local, remote: SocketAddr) -> Result<(), UdpError> {
+        let probe = || -> io::Result<()> {
+            let socket = new(remote)?;
+            if let Local::Interface(name) = local {
+                socket.bind_device(Some(name.as_bytes())).ok(); // its address alone may have to do
+            }
+            if let Some(own) = self.local_addr() {
+                socket.bind(&SocketAddr::new(own.ip(), 0).into())?;
+            }
+            socket.connect(&remote.into())
+        };
+        let address = local.to_string();
+        probe().map_err(|error| UdpError::Bind { address, reason: error.to_string() })
+    }
+
     fn over(socket: socket2::Socket) -> io::Result<Self> {
         let io: UdpSocket = socket.into();
         let state = UdpSocketState::new(UdpSockRef::from(&io))?;

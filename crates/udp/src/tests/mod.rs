@@ -1,0 +1,3 @@
+mod ends;
+mod files;
+mod paths;
