@@ -111,8 +111,9 @@ impl Streams {
             return Ok(());
         }
         let Some(half) = self.recv.get_mut(&id) else { return Ok(()) };
+        let was_complete = half.is_complete(); // RFC 9000 §3.2: "Data Recvd" ignores the reset
         let (grown, _) = half.on_frame(size, &[], true)?;
-        if half.reset.is_none() && !half.is_complete() {
+        if half.reset.is_none() && !was_complete {
             // What was not read counts as read: the connection's window must not shrink.
             let unread = size - half.data.read_offset();
             self.overhead -= half.data.overhead_bytes();
