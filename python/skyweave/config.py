@@ -15,6 +15,7 @@ Millis = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Mbps = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Algorithm = str | dict[str, bool | float | str]
 """A name, or a table with ``name`` and parameters: ``skyweave algorithms`` lists both."""
+Transport = Literal["tcp", "mptcp", "mpquic"]
 Ratio = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 
 
@@ -191,12 +192,27 @@ class Bulk(Model):
     duration_s: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
 
 
+class Quic(Model):
+    """What only multipath QUIC decides (``crates/mpquic``)."""
+
+    ack_path: Literal["same", "fastest", "scheduled", "duplicated"] = "same"
+    """Which path carries an acknowledgement: the one it is about, the one with the smallest RTT,
+    the one that the scheduler would take, or every one."""
+    reinjection: Literal["none", "failure", "tail", "all"] = "all"
+    """What goes again on another path beyond what is known to be lost: nothing, the flight of a
+    path that fell silent, a slower path's rest when nothing is left to send, or both."""
+    datagram_bytes: Annotated[int, Field(ge=1200, le=65507)] = 1440
+    """UDP payload of a full packet."""
+
+
 class Connection(Model):
     """One connection over some or all of the paths; several share their links."""
 
     paths: tuple[str, ...] = ()
     """Names of the paths in the order in which they are joined; empty: all of them."""
-    transport: Literal["tcp", "mptcp"] = "mptcp"
+    transport: Transport = "mptcp"
+    quic: Quic = Quic()
+    """Multipath QUIC only."""
     subflows_per_path: Annotated[int, Field(ge=1, le=16)] = 1
     """Subflows over each path, which share its links; Multipath TCP only."""
     mode: Literal["v0.96", "upstream"] = "v0.96"

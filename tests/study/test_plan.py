@@ -52,7 +52,11 @@ MISTAKES = [
         "send_buffer_mb",
         "contradicts buffer_mb",
     ),
-    (changed("duration_s = 10", 'data = "x.csv"'), 'data = "x', "either preset or data"),
+    (
+        changed("duration_s = 10", 'data = "x.csv"'),
+        'data = "x',
+        "one of preset, data, links and radio",
+    ),
     (changed("duration_s = 10", ""), 'preset = "alaska"', "a preset needs duration_s"),
     (changed("duration_s = 10", "duration_s = 10\nsegment_s = 5"), "segment_s", "belongs to data"),
     (changed("rtt_ms = 40", "rtt_ms = -1"), "rtt_ms = -1", "greater than 0"),

@@ -81,6 +81,49 @@ pub enum Transport {
     Tcp,
     /// Multipath TCP on all of them.
     Mptcp,
+    /// Multipath QUIC on all of them.
+    Mpquic,
+}
+
+/// What only multipath QUIC decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct QuicConfig {
+    /// Which path carries acknowledgements.
+    pub ack_path: mpquic::AckPath,
+    /// What goes again on another path beyond what is known to be lost.
+    pub reinjection: Reinject,
+    /// UDP payload of a full packet.
+    pub datagram_bytes: usize,
+}
+
+impl Default for QuicConfig {
+    fn default() -> Self {
+        Self { ack_path: mpquic::AckPath::Same, reinjection: Reinject::All, datagram_bytes: 1440 }
+    }
+}
+
+/// [`mpquic::Reinjection`] in one word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Reinject {
+    /// Nothing.
+    None,
+    /// The flight of a path that fell silent.
+    Failure,
+    /// A slower path's rest when nothing is left to send.
+    Tail,
+    /// Both.
+    All,
+}
+
+impl From<Reinject> for mpquic::Reinjection {
+    fn from(word: Reinject) -> Self {
+        Self {
+            on_failure: matches!(word, Reinject::Failure | Reinject::All),
+            at_tail: matches!(word, Reinject::Tail | Reinject::All),
+        }
+    }
 }
 
 /// One bulk transfer: so many bytes, or as much as fits into a time.
@@ -113,8 +156,11 @@ pub struct ConnectionConfig {
     /// Names of its paths in the order in which they are joined; all of them if empty.
     #[serde(default)]
     pub paths: Vec<String>,
-    /// TCP or Multipath TCP.
+    /// TCP, Multipath TCP or multipath QUIC.
     pub transport: Transport,
+    /// Of multipath QUIC alone.
+    #[serde(default)]
+    pub quic: QuicConfig,
     /// Subflows over each path, which share its links (`ndiffports` of v0.96, several endpoints of
     /// one address upstream).
     #[serde(default = "one_subflow")]
@@ -144,7 +190,7 @@ impl ConnectionConfig {
     pub fn effective_mode(&self) -> Mode {
         match self.transport {
             Transport::Tcp => Mode::Tcp,
-            Transport::Mptcp => self.mode,
+            Transport::Mptcp | Transport::Mpquic => self.mode,
         }
     }
 
@@ -169,6 +215,9 @@ impl ConnectionConfig {
         }
         if self.transport == Transport::Tcp {
             indices.truncate(1);
+            return Ok(indices);
+        }
+        if self.transport == Transport::Mpquic {
             return Ok(indices);
         }
         // One subflow over each path before the second one over any.

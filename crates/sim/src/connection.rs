@@ -1,13 +1,16 @@
 //! One connection of a run: both endpoints, its application, and what the record says of it.
 
+use crate::SimError;
 use crate::config::{ConnectionConfig, Transport};
+use crate::end::{End, QuicEnd, Setup};
 use crate::exposure::Exposure;
 use crate::outcome::{ConnectionTotals, EventRow, PathTotals, SampleRow};
+use crate::wire::Packet;
 use link::Direction;
-use mptcp::{Endpoint, EndpointConfig, Role, Segment};
+use mptcp::{EndpointConfig, Role};
 use scheduler::Scheduler;
 use std::collections::BTreeMap;
-use units::{Instant, PathId};
+use units::{Duration, Instant, PathId};
 
 /// Bulk data without end: more than any link carries in a run.
 const ENDLESS_BYTES: u64 = 1 << 60;
@@ -27,11 +30,15 @@ pub(crate) struct Connection {
     pub config: ConnectionConfig,
     /// The path of each subflow, as a place in the run.
     pub paths: Vec<usize>,
-    pub client: Endpoint,
-    pub server: Endpoint,
+    pub client: Box<dyn End>,
+    pub server: Box<dyn End>,
     pub phase: Phase,
     exposure: Exposure,
     opened_at: Instant,
+    /// When the application last got something, and the longest that it waited for more.
+    fed_at: Option<Instant>,
+    fed_bytes: u64,
+    longest_stall: Duration,
     ended_at: Option<Instant>,
     completed_at: Option<Instant>,
     sampled_bytes: u64,
@@ -44,37 +51,42 @@ impl Connection {
         seed: u64,
         scheduler: Box<dyn Scheduler>,
         exposure: Exposure,
-    ) -> Self {
-        let mode = config.effective_mode();
-        let controller = congestion::Config::new(mode.mss_bytes(), seed);
-        let endpoint = |role| EndpointConfig {
-            role,
-            mode,
-            congestion: config.congestion.clone(),
-            controller,
-            send_buffer_bytes: config.send_buffer_bytes,
-            receive_buffer_bytes: config.receive_buffer_bytes,
-            autotune: config.autotune,
-            backup: backup.clone(),
-        };
+    ) -> Result<Self, SimError> {
         // The end that sends gets the scheduler under test; the other one sends no data.
         let (client_scheduler, server_scheduler) = match config.workload.direction {
             Direction::Up => (scheduler, scheduler::build(&config.scheduler)),
             Direction::Down => (scheduler::build(&config.scheduler), scheduler),
         };
-        let count = paths.len();
-        Self {
-            client: Endpoint::new(endpoint(Role::Client), client_scheduler, count),
-            server: Endpoint::new(endpoint(Role::Server), server_scheduler, count),
+        let end = |is_client, scheduler| -> Result<Box<dyn End>, SimError> {
+            Ok(match config.transport {
+                Transport::Tcp | Transport::Mptcp => {
+                    Box::new(tcp_end(config, is_client, &backup, seed, scheduler))
+                }
+                Transport::Mpquic => {
+                    let (connection, paths) = (config, paths.len());
+                    let seed = seed.wrapping_add(u64::from(is_client));
+                    Box::new(QuicEnd::new(
+                        &Setup { connection, is_client, paths, seed },
+                        scheduler,
+                    )?)
+                }
+            })
+        };
+        Ok(Self {
+            client: end(true, client_scheduler)?,
+            server: end(false, server_scheduler)?,
             config: config.clone(),
             paths,
             exposure,
             phase: Phase::Waiting,
             opened_at: Instant::ZERO,
+            fed_at: None,
+            fed_bytes: 0,
+            longest_stall: Duration::ZERO,
             ended_at: None,
             completed_at: None,
             sampled_bytes: 0,
-        }
+        })
     }
 
     /// Opened before `now`: its sample covers a whole interval or the part since its opening.
@@ -86,24 +98,24 @@ impl Connection {
         matches!(self.phase, Phase::Open | Phase::Complete)
     }
 
-    pub fn sender(&self) -> &Endpoint {
+    pub fn sender(&self) -> &dyn End {
         match self.config.workload.direction {
-            Direction::Down => &self.server,
-            Direction::Up => &self.client,
+            Direction::Down => &*self.server,
+            Direction::Up => &*self.client,
         }
     }
 
-    pub fn sender_mut(&mut self) -> &mut Endpoint {
+    pub fn sender_mut(&mut self) -> &mut dyn End {
         match self.config.workload.direction {
-            Direction::Down => &mut self.server,
-            Direction::Up => &mut self.client,
+            Direction::Down => &mut *self.server,
+            Direction::Up => &mut *self.client,
         }
     }
 
-    pub fn receiver(&self) -> &Endpoint {
+    pub fn receiver(&self) -> &dyn End {
         match self.config.workload.direction {
-            Direction::Down => &self.client,
-            Direction::Up => &self.server,
+            Direction::Down => &*self.client,
+            Direction::Up => &*self.server,
         }
     }
 
@@ -112,10 +124,12 @@ impl Connection {
         self.phase = Phase::Open;
         self.opened_at = now;
         let bytes = self.config.workload.bytes.unwrap_or(ENDLESS_BYTES);
-        match self.config.workload.direction {
-            Direction::Down => self.server.offer(bytes),
-            Direction::Up => self.client.offer(bytes),
-        }
+        let (up, down) = match self.config.workload.direction {
+            Direction::Down => (0, bytes),
+            Direction::Up => (bytes, 0),
+        };
+        self.server.open(now, down);
+        self.client.open(now, up);
     }
 
     /// The time given to it is over, or all is delivered and sampled.
@@ -126,8 +140,9 @@ impl Connection {
         }
     }
 
-    /// One of its ends puts a segment on a path.
-    pub fn note_sent(&mut self, now: Instant, end: Direction, path: PathId, segment: &Segment) {
+    /// One of its ends puts a packet on a path.
+    pub fn note_sent(&mut self, now: Instant, end: Direction, path: PathId, packet: &Packet) {
+        let Packet::Segment(segment) = packet else { return };
         let Some(payload) = segment.payload.filter(|_| end != self.config.workload.direction)
         else {
             return;
@@ -136,43 +151,46 @@ impl Connection {
         self.exposure.on_sent(now, (path, segment.incarnation), payload, srtt);
     }
 
-    /// Notes the moment when the last byte was delivered.
-    pub fn check_completion(&mut self, now: Instant) {
-        if self.phase == Phase::Open
-            && Some(self.receiver().delivered_bytes()) == self.config.workload.bytes
-        {
+    /// Notes what the application got, and the moment when it got the last byte.
+    pub fn note_delivered(&mut self, now: Instant) {
+        let delivered_bytes = self.receiver().received().delivered_bytes;
+        if self.phase != Phase::Open || delivered_bytes == self.fed_bytes {
+            return;
+        }
+        let waited = self.fed_at.map_or(Duration::ZERO, |at| now - at);
+        self.longest_stall = self.longest_stall.max(waited);
+        self.fed_at = Some(now);
+        self.fed_bytes = delivered_bytes;
+        if Some(delivered_bytes) == self.config.workload.bytes {
             self.phase = Phase::Complete;
             self.completed_at = Some(now);
         }
+    }
+
+    /// Longest time without anything new for the application, from its first byte on.
+    fn longest_stall(&self, end: Instant) -> Option<Duration> {
+        let waits = self.fed_at.map(|at| if self.completed_at.is_some() { at } else { end } - at);
+        waits.map(|last| last.max(self.longest_stall))
     }
 
     /// The rows of one sample time: one a path, then the connection's own.
     pub fn sample(&mut self, row: &SampleRow, queues: &[u64], rows: &mut Vec<SampleRow>) {
         let interval_s = row.interval_s;
         for (local, path) in self.paths.iter().enumerate() {
-            let stats = self.sender().path_stats(PathId(local as u8));
-            rows.push(SampleRow {
-                path: Some(*path),
-                cwnd_packets: stats.cwnd_packets,
-                srtt_ms: stats.srtt.as_secs_f64() * 1e3,
-                in_flight_packets: stats.in_flight_packets,
-                pacing_mbps: stats.pacing_rate.as_mbps(),
-                delivered_bytes: stats.delivered_bytes,
-                lost_packets: stats.lost_packets,
-                retransmitted_packets: stats.retransmitted_packets,
-                queue_bytes: queues[local],
-                ..*row
-            });
+            let mut own = SampleRow { path: Some(*path), queue_bytes: queues[local], ..*row };
+            self.sender().sample(PathId(local as u8), &mut own);
+            rows.push(own);
         }
-        let delivered_bytes = self.receiver().delivered_bytes();
+        let received = self.receiver().received();
+        let delivered_bytes = received.delivered_bytes;
         let fresh_bytes = delivered_bytes - self.sampled_bytes;
         self.sampled_bytes = delivered_bytes;
         rows.push(SampleRow {
             path: None,
             delivered_bytes,
             goodput_mbps: fresh_bytes as f64 * 8e-6 / interval_s,
-            reorder_buffer_bytes: self.receiver().reorder_bytes().0,
-            send_window_bytes: self.sender().window_left_bytes(),
+            reorder_buffer_bytes: received.waiting_bytes,
+            send_window_bytes: self.sender().counts().window_left_bytes,
             ..*row
         });
     }
@@ -185,8 +203,8 @@ impl Connection {
                 time_s: event.at.as_secs_f64(),
                 connection,
                 path: event.path.map(|local| self.paths[local.index()]),
-                event: event.kind.name(),
-                value: event.kind.value(),
+                event: event.name,
+                value: event.value,
             });
         }
         let receiver = if sends_down { &mut self.client } else { &mut self.server };
@@ -197,13 +215,17 @@ impl Connection {
         let (sender, receiver) = (self.sender(), self.receiver());
         let end = self.ended_at.or(self.completed_at).unwrap_or(stopped_at);
         let seconds = (end - self.opened_at).as_secs_f64();
-        let delivered_bytes = receiver.delivered_bytes();
-        let meta = sender.totals();
+        let received = receiver.received();
+        let delivered_bytes = received.delivered_bytes;
+        let counts = sender.counts();
         let mut paths: BTreeMap<String, PathTotals> = BTreeMap::new();
         for (local, path) in self.paths.iter().enumerate() {
             let id = PathId(local as u8);
-            let stats = (sender.path_stats(id), receiver.path_stats(id));
-            let one = PathTotals::new(&stats.0, &stats.1, self.exposure.caused(id));
+            let mut one = sender.path_totals(id);
+            one.unique_bytes = receiver.path_totals(id).unique_bytes;
+            if self.config.transport != Transport::Mpquic {
+                one.add_caused(self.exposure.caused(id));
+            }
             let all = paths.entry(path_names[*path].clone());
             all.and_modify(|all| *all = all.plus(&one)).or_insert(one);
         }
@@ -211,6 +233,7 @@ impl Connection {
             transport: match self.config.transport {
                 Transport::Tcp => "tcp",
                 Transport::Mptcp => "mptcp",
+                Transport::Mpquic => "mpquic",
             },
             scheduler: self.config.scheduler.algorithm().name(),
             congestion: self.config.congestion.algorithm().name(),
@@ -222,13 +245,35 @@ impl Connection {
             completion_s: self.completed_at.map(|at| (at - self.opened_at).as_secs_f64()),
             delivered_bytes,
             goodput_mbps: if seconds > 0.0 { delivered_bytes as f64 * 8e-6 / seconds } else { 0.0 },
-            duplicate_bytes: receiver.reorder_bytes().2,
-            reorder_buffer_max_bytes: receiver.reorder_bytes().1,
-            meta_timeouts: meta.meta_timeouts,
-            window_stalls: meta.window_stalls,
-            penalisations: meta.penalisations,
-            waits: meta.waits,
+            longest_stall_s: self.longest_stall(end).map(|stall| stall.as_secs_f64()),
+            duplicate_bytes: received.duplicate_bytes,
+            reorder_buffer_max_bytes: received.waiting_max_bytes,
+            meta_timeouts: counts.meta_timeouts,
+            window_stalls: counts.window_stalls,
+            penalisations: counts.penalisations,
+            waits: counts.waits,
             paths,
         }
     }
+}
+
+fn tcp_end(
+    config: &ConnectionConfig,
+    is_client: bool,
+    backup: &[bool],
+    seed: u64,
+    scheduler: Box<dyn Scheduler>,
+) -> mptcp::Endpoint {
+    let mode = config.effective_mode();
+    let endpoint = EndpointConfig {
+        role: if is_client { Role::Client } else { Role::Server },
+        mode,
+        congestion: config.congestion.clone(),
+        controller: congestion::Config::new(mode.mss_bytes(), seed),
+        send_buffer_bytes: config.send_buffer_bytes,
+        receive_buffer_bytes: config.receive_buffer_bytes,
+        autotune: config.autotune,
+        backup: backup.to_vec(),
+    };
+    mptcp::Endpoint::new(endpoint, scheduler, backup.len())
 }

@@ -40,6 +40,17 @@ pub enum SimError {
         /// Its end.
         end_s: f64,
     },
+    /// TLS refused the certificate that the simulator made.
+    #[error("no identity could be made for the servers of multipath QUIC: report this")]
+    Tls,
+    /// A datagram that QUIC cannot send.
+    #[error("quic.datagram_bytes of connection {connection} is {bytes}: QUIC needs 1200 to 65507")]
+    Datagram {
+        /// Its place in the run.
+        connection: usize,
+        /// Its size.
+        bytes: usize,
+    },
     /// A transfer without an end.
     #[error("connection {0} has neither bytes nor duration_s: give one of them")]
     Endless(usize),

@@ -5,6 +5,7 @@
 
 mod config;
 mod connection;
+mod end;
 mod error;
 mod exposure;
 mod outcome;
@@ -12,7 +13,7 @@ mod run;
 mod script;
 mod wire;
 
-pub use config::{BulkConfig, ConnectionConfig, RunConfig, Transport};
+pub use config::{BulkConfig, ConnectionConfig, QuicConfig, Reinject, RunConfig, Transport};
 pub use error::SimError;
 pub use outcome::{ConnectionTotals, EventRow, Outcome, PathTotals, SampleRow, Totals};
 pub use run::{simulate, simulate_with};

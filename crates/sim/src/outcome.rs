@@ -2,7 +2,6 @@
 
 use crate::exposure::Caused;
 use link::LinkTotals;
-use mptcp::PathStats;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -63,7 +62,7 @@ pub struct EventRow {
     pub connection: usize,
     /// Place of the path in the run, if it concerns one.
     pub path: Option<usize>,
-    /// What ([`mptcp::EventKind::name`]).
+    /// What: as [`mptcp::EventKind::name`], and `over` when QUIC gives up.
     pub event: &'static str,
     /// The number that goes with it ([`mptcp::EventKind::value`]).
     pub value: f64,
@@ -94,6 +93,7 @@ pub struct ConnectionTotals {
     pub completion_s: Option<f64>,
     pub delivered_bytes: u64,
     pub goodput_mbps: f64,
+    pub longest_stall_s: Option<f64>,
     pub duplicate_bytes: u64,
     pub reorder_buffer_max_bytes: u64,
     pub meta_timeouts: u64,
@@ -117,27 +117,15 @@ pub struct PathTotals {
     pub spurious_timeouts: u64,
     pub unique_bytes: u64,
     pub min_rtt_ms: f64,
-    pub outage_retransmitted_packets: u64,
-    pub outage_reinjected_packets: u64,
+    pub outage_retransmitted_packets: Option<u64>,
+    pub outage_reinjected_packets: Option<u64>,
 }
 
 impl PathTotals {
-    /// From the sender's and the receiver's view of a subflow, and what outages caused.
-    pub(crate) fn new(sender: &PathStats, receiver: &PathStats, caused: Caused) -> Self {
-        Self {
-            sent_packets: sender.sent_packets,
-            sent_bytes: sender.sent_bytes,
-            lost_packets: sender.lost_packets,
-            retransmitted_packets: sender.retransmitted_packets,
-            reinjected_packets: sender.reinjected_packets,
-            redundant_packets: sender.redundant_packets,
-            timeouts: sender.timeouts,
-            spurious_timeouts: sender.undone,
-            unique_bytes: receiver.unique_bytes,
-            min_rtt_ms: sender.min_rtt.as_secs_f64() * 1e3,
-            outage_retransmitted_packets: caused.retransmitted_packets,
-            outage_reinjected_packets: caused.reinjected_packets,
-        }
+    /// What outages caused.
+    pub(crate) fn add_caused(&mut self, caused: Caused) {
+        self.outage_retransmitted_packets = Some(caused.retransmitted_packets);
+        self.outage_reinjected_packets = Some(caused.reinjected_packets);
     }
 
     /// Together with another subflow over the same path.
@@ -153,10 +141,18 @@ impl PathTotals {
             spurious_timeouts: self.spurious_timeouts + other.spurious_timeouts,
             unique_bytes: self.unique_bytes + other.unique_bytes,
             min_rtt_ms: self.min_rtt_ms.min(other.min_rtt_ms),
-            outage_retransmitted_packets: self.outage_retransmitted_packets
-                + other.outage_retransmitted_packets,
-            outage_reinjected_packets: self.outage_reinjected_packets
-                + other.outage_reinjected_packets,
+            outage_retransmitted_packets: both(
+                self.outage_retransmitted_packets,
+                other.outage_retransmitted_packets,
+            ),
+            outage_reinjected_packets: both(
+                self.outage_reinjected_packets,
+                other.outage_reinjected_packets,
+            ),
         }
     }
+}
+
+fn both(one: Option<u64>, other: Option<u64>) -> Option<u64> {
+    Some(one? + other?)
 }

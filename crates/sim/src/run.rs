@@ -3,6 +3,7 @@
 use crate::SimError;
 use crate::config::{RunConfig, instant, known_outages, true_outages};
 use crate::connection::{Connection, Phase};
+use crate::end::End;
 use crate::exposure::Exposure;
 use crate::outcome::{Outcome, SampleRow, Totals};
 use crate::script::{Action, write};
@@ -78,7 +79,7 @@ impl World {
             let outages = paths.iter().map(|path| true_outages(&config.paths[*path]));
             let exposure = Exposure::new(outages.collect::<Result<_, _>>()?);
             let mut built =
-                Connection::new(one, (paths.clone(), backup), seed, scheduler, exposure);
+                Connection::new(one, (paths.clone(), backup), seed, scheduler, exposure)?;
             for (local, path) in paths.iter().enumerate() {
                 let known = known_outages(&config.paths[*path])?;
                 built.sender_mut().set_forecast(PathId(local as u8), known);
@@ -151,11 +152,11 @@ impl World {
     }
 
     /// The endpoint that data in this direction reach: down leads to the client.
-    fn endpoint(&mut self, place: usize, end: Direction) -> &mut mptcp::Endpoint {
+    fn endpoint(&mut self, place: usize, end: Direction) -> &mut dyn End {
         let connection = &mut self.connections[place];
         match end {
-            Direction::Down => &mut connection.client,
-            Direction::Up => &mut connection.server,
+            Direction::Down => &mut *connection.client,
+            Direction::Up => &mut *connection.server,
         }
     }
 
@@ -200,9 +201,9 @@ impl World {
             if !self.connections[place].is_running() {
                 continue;
             }
-            self.endpoint(place, end).handle(now, wire.path, &wire.segment);
+            self.endpoint(place, end).handle(now, wire.path, wire.packet);
             self.flush(now, place, end);
-            self.connections[place].check_completion(now);
+            self.connections[place].note_delivered(now);
         }
         self.due[index] = self.links[index].next_at().unwrap_or(Instant::FAR_FUTURE);
     }
@@ -210,10 +211,10 @@ impl World {
     /// Puts everything that an endpoint has to send on its links.
     fn flush(&mut self, now: Instant, place: usize, end: Direction) {
         let toward = if end == Direction::Down { Direction::Up } else { Direction::Down };
-        while let Some((path, segment)) = self.endpoint(place, end).poll_transmit(now) {
+        while let Some((path, packet)) = self.endpoint(place, end).poll_transmit(now) {
             let index = toward.link_index(self.connections[place].paths[path.index()]);
-            self.connections[place].note_sent(now, end, path, &segment);
-            let wire = Wire { connection: place as u16, path, segment };
+            self.connections[place].note_sent(now, end, path, &packet);
+            let wire = Wire { connection: place as u16, path, packet };
             // A packet that the link refuses is lost; its counters know why.
             let _refused = self.links[index].push(now, wire);
             self.due[index] = self.links[index].next_at().unwrap_or(Instant::FAR_FUTURE);
@@ -295,6 +296,10 @@ fn check_size(what: &'static str, count: usize, limit: usize) -> Result<(), SimE
 fn check_connection(place: usize, config: &crate::ConnectionConfig) -> Result<(), SimError> {
     if config.workload.bytes.is_none() && config.workload.duration_s.is_none() {
         return Err(SimError::Endless(place));
+    }
+    let bytes = config.quic.datagram_bytes;
+    if !(1200..=65_507).contains(&bytes) {
+        return Err(SimError::Datagram { connection: place, bytes });
     }
     let buffers = [
         ("send_buffer_bytes", config.send_buffer_bytes),

@@ -7,8 +7,9 @@ use units::Instant;
 /// One thing that happens at a known time; `connection` and `path` count within the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Action {
-    PathUp { connection: usize, path: usize },
+    // An interface that is there in windows that touch goes before it comes.
     PathDown { connection: usize, path: usize },
+    PathUp { connection: usize, path: usize },
     Open { connection: usize },
     End { connection: usize },
 }

@@ -3,6 +3,7 @@ mod capacity;
 mod determinism;
 mod failures;
 mod golden;
+mod quic;
 mod schedulers;
 mod sharing;
 mod world;

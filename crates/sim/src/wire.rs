@@ -4,16 +4,31 @@ use link::WireSize;
 use mptcp::Segment;
 use units::PathId;
 
-/// A segment on its way, with the connection and the path of that connection it belongs to.
-#[derive(Clone, Copy, Debug)]
+/// Headers of IPv4 (RFC 791) and UDP (RFC 768).
+const UDP_HEADERS_BYTES: u64 = 20 + 8;
+
+/// A packet of either transport.
+#[derive(Clone, Debug)]
+pub(crate) enum Packet {
+    /// Of TCP or Multipath TCP, without its data.
+    Segment(Segment),
+    /// Of QUIC, as it goes into UDP: encrypted.
+    Datagram(Vec<u8>),
+}
+
+/// A packet on its way, with the connection and the path of that connection it belongs to.
+#[derive(Clone, Debug)]
 pub(crate) struct Wire {
     pub connection: u16,
     pub path: PathId,
-    pub segment: Segment,
+    pub packet: Packet,
 }
 
 impl WireSize for Wire {
     fn wire_bytes(&self) -> u64 {
-        self.segment.wire_bytes
+        match &self.packet {
+            Packet::Segment(segment) => segment.wire_bytes,
+            Packet::Datagram(datagram) => datagram.len() as u64 + UDP_HEADERS_BYTES,
+        }
     }
 }

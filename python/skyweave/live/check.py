@@ -45,6 +45,8 @@ def _machine() -> str | None:
 def _transport(connection: config.Connection) -> str | None:
     if connection.transport == "tcp":
         return None
+    if connection.transport == "mpquic":
+        return "live runs have no multipath QUIC yet; take transport mptcp or tcp"
     if connection.subflows_per_path > 1:
         return "live runs have one subflow a path; leave subflows_per_path at 1"
     if connection.mode != "upstream":

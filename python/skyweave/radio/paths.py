@@ -36,7 +36,7 @@ def radio_drive(
         rates = {o: np.where(offered.known, offered.best_of(o), np.nan) for o in offered.operators}
     else:
         rates = _of_case(offered, paths, wait_s)
-    traces = {path: _trace(values, delay) for path, values in rates.items()}
+    traces = {path: trace_of(values, delay) for path, values in rates.items()}
     return Drive(name=name, origin=origin, paths=traces, start=offered.start)
 
 
@@ -45,7 +45,7 @@ def _of_case(offered: Offer, case: Case, wait_s: int) -> dict[str, Values]:
     return {f"cell{number}": values for number, values in enumerate(rates, 1)}
 
 
-def _trace(rates: Values, rule: DelayRule) -> PathTrace:
+def trace_of(rates: Values, rule: DelayRule) -> PathTrace:
     """Capacity and round trip; a link without capacity has none, so that the last one holds."""
     times_s = np.arange(len(rates), dtype=np.float64)
     rtt_ms = np.where(rates > 0, 2 * delay_ms(rates, rule), np.nan)

@@ -72,7 +72,8 @@ def synthetic_cells(seed: int, duration_s: int, place: Place = "whole") -> list[
         raise ConfigError(f"place '{place}' is unknown; {suggest(str(place), get_args(Place))}")
     if duration_s < 1:
         raise ConfigError(f"duration_s {duration_s}: a drive lasts a second or more")
-    latent = _latents(seed, duration_s)
+    one, two, three, four, five, six = latents(seed, (duration_s, 6), MEMORY_S).T
+    latent = _Latents(one, two, three, four, (five, six))
     opposed = -OPPOSED * latent.first + np.sqrt(1 - OPPOSED**2) * latent.second
     edges = np.cumsum(AVAILABLE[place])[:2]
     further = np.searchsorted(edges, _share(latent.available), "right").astype(np.float64)
@@ -93,15 +94,17 @@ def synthetic_cells(seed: int, duration_s: int, place: Place = "whole") -> list[
     ]
 
 
-def _latents(seed: int, count: int) -> _Latents:
-    """First-order autoregressive processes, stationary from the first second."""
-    noise = np.random.Generator(np.random.PCG64(seed)).standard_normal((count, 6))
-    keep = float(np.exp(-1 / MEMORY_S))
+def latents(seed: int, shape: tuple[int, int], memory_s: float) -> Values:
+    """Independent standard normal processes, shape (seconds, number).
+
+    They are first-order autoregressive and stationary from the first second.
+    """
+    noise = np.random.Generator(np.random.PCG64(seed)).standard_normal(shape)
+    keep = float(np.exp(-1 / memory_s))
     fresh = np.sqrt(1 - keep**2)
-    for second in range(1, count):
+    for second in range(1, shape[0]):
         noise[second] = keep * noise[second - 1] + fresh * noise[second]
-    one, two, three, four, five, six = noise.T
-    return _Latents(one, two, three, four, (five, six))
+    return noise
 
 
 def _share(latent: Values) -> Values:

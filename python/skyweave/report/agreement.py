@@ -48,7 +48,7 @@ def case_words(cases: Sequence[Case], namer: Namer | None = None) -> list[str]:
     facts = [{"direction": c.direction, "transport": c.transport, **c.settings} for c in cases]
     varied = [key for key in (facts or [{}])[0] if _values(facts, key) > 1]
     names = {path for case in cases for path in case.paths.split("+")}
-    if "transport" in varied and all((c.transport == "mptcp") == ("+" in c.paths) for c in cases):
+    if "transport" in varied and all((c.transport != "tcp") == ("+" in c.paths) for c in cases):
         varied.remove("transport")  # the path set says it
     both = [f"{which}_buffer_mb" for which in ("send", "receive")]
     if all(key in varied for key in both) and all(one[both[0]] == one[both[1]] for one in facts):

@@ -40,6 +40,9 @@ SETTING_WORDS = {
     "forecast_missing": "handovers that the schedule misses (%)",
     "forecast_false": "false handovers in the schedule (% of the true ones)",
     "subflows_per_path": "subflows over each path",
+    "ack_path": "path of acknowledgements",
+    "reinjection": "sent again on another path",
+    "multipath": "transport",
 }
 _PERCENT = ("loss", "loss_thresh", "forecast_missing", "forecast_false")
 

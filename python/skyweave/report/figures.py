@@ -16,6 +16,7 @@ from skyweave.report.draw import KINDS, Canvas
 from skyweave.report.draw_across import ACROSS
 from skyweave.report.draw_compare import COMPARE
 from skyweave.report.draw_engines import engines_figure
+from skyweave.report.draw_paths import paths_figure
 from skyweave.report.draw_ping import ping_figure
 from skyweave.report.engines import compare
 from skyweave.report.panel import Panel, Results, settings_of
@@ -89,6 +90,9 @@ def draw_all(results: Results, specs: list[FigureSpec], published: Published) ->
         if spec.kind == "ping":
             drawn.append(_ping(results, spec, folder))
             continue
+        if spec.kind == "paths":
+            drawn.append(_paths(results, spec, colours, folder))
+            continue
         if spec.kind in WIDE:
             canvas = _across(results, spec, colours, marks)
         else:
@@ -121,12 +125,21 @@ def _engines(results: Results, spec: FigureSpec, folder: Path) -> list[Drawn]:
 def _ping(results: Results, spec: FigureSpec, folder: Path) -> Drawn:
     """Draw the pings of the first run of a selection, over its first satellite path."""
     panel = results.panel(spec)
-    run = results.first_run(spec)
+    run = results.first_record(spec).provenance["run"]
     kinds = results.reduction.kinds
     satellites = [path for path in run["paths"] if kinds.get(path["name"]) == "satellite"]
     with drawing(spec.id):
         figure = ping_figure((satellites or run["paths"])[0], float(run["stop_after_s"]))
         svg = _written(figure, spec, folder)
+    return Drawn(spec, svg, seeds_text(panel.seeds[:1]), 1, 1, data_text(panel))
+
+
+def _paths(results: Results, spec: FigureSpec, colours: dict[str, str], folder: Path) -> Drawn:
+    """Draw the paths of the first run of a selection, over the first of its sets."""
+    panel = results.panel(spec)
+    record = results.first_record(spec, spec.cells)
+    with drawing(spec.id):
+        svg = _written(paths_figure(record, colours, spec.direction), spec, folder)
     return Drawn(spec, svg, seeds_text(panel.seeds[:1]), 1, 1, data_text(panel))
 
 

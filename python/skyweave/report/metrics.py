@@ -6,7 +6,8 @@ time-aligned sample Max over the single paths, their Sum, MPTCP - Max and Sum - 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -146,3 +147,23 @@ def _ranks(values: Values) -> Values:
     high = np.searchsorted(order, values, side="right")
     ranks: Values = (low + high + 1) / 2.0
     return ranks
+
+
+def capacity_in_bins(
+    path: Mapping[str, Any], direction: str, bin_s: float, duration_s: float
+) -> Values:
+    """Return the capacity of one direction of a path in bins: nothing in outages and absences."""
+    link = path[direction]
+    capacity = link["capacity"]
+    if capacity["kind"] == "opportunities":
+        times = np.array(capacity["times_ms"]) / 1000
+        counts, _ = np.histogram(times, np.arange(int(duration_s / bin_s + 1e-9) + 1) * bin_s)
+        return counts * 0.012 / bin_s
+    if capacity["kind"] == "constant":
+        times, rates = np.zeros(1), np.array([float(capacity["mbps"])])
+    else:
+        times, rates = np.array(capacity["times_s"]), np.array(capacity["mbps"])
+    out = [(one["start_s"], one["end_s"]) for one in link["outages"]]
+    away = gaps([(one["start_s"], one["end_s"]) for one in path["present"]])
+    times, rates = silenced(times, rates, [*out, *away])
+    return steps_to_bins(times, rates, bin_s, duration_s)

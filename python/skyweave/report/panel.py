@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -21,14 +21,19 @@ from skyweave.report.stats import Draws, Estimate
 from skyweave.study.store import Store
 
 SETTINGS = (
-    "mode", "scheduler", "congestion", "send_buffer_mb", "receive_buffer_mb",
+    "multipath", "mode", "scheduler", "congestion", "send_buffer_mb", "receive_buffer_mb",
     "autotune", "queue", "rtt_scale", "reverse", "loss", "start", "flows", "engine", "file_mib",
-    "subflows_per_path", "handover_s", "gap_s",
+    "subflows_per_path", "ack_path", "reinjection", "datagram_bytes", "handover_s", "gap_s",
     "forecast", "forecast_error_s", "forecast_missing", "forecast_false",
 )  # fmt: skip
 """The labels that a plan can vary besides drives, direction, paths and transport."""
-LINKED = {"send_buffer_mb": ("receive_buffer_mb",), "flows": ("congestion",)}
-"""Labels that follow another one: both buffers are often set at once, flows name their controls."""
+LINKED = {
+    "send_buffer_mb": ("receive_buffer_mb",),
+    "flows": ("congestion",),
+    "multipath": ("mode", "subflows_per_path", "ack_path", "reinjection", "datagram_bytes"),
+}
+"""Labels that follow another one: both buffers are often set at once, flows name their controls,
+and Multipath TCP and multipath QUIC have settings of their own."""
 Labels = dict[str, Any]
 _EARLIER: Labels = {**dict.fromkeys(SETTINGS), "engine": "sim"}
 """What labels of earlier versions mean that do not name all settings."""
@@ -50,9 +55,9 @@ def with_linked(keys: Iterable[str]) -> set[str]:
 
 
 def settings_of(labels: Iterable[Labels]) -> list[Labels]:
-    """Return the different combinations of settings among runs, those of MPTCP if there are any."""
+    """Return the different combinations of settings among runs, those of TCP if it is alone."""
     labels = list(labels)
-    together = [item for item in labels if item["transport"] == "mptcp"] or labels
+    together = [item for item in labels if item["transport"] != "tcp"] or labels
     seen = {tuple(item[key] for key in SETTINGS): item for item in reversed(together)}
     return [{key: item[key] for key in SETTINGS} for item in reversed(seen.values())]
 
@@ -221,11 +226,14 @@ class Results:
         ways: tuple[Direction, ...] = ("down", "up")
         return [direction for direction in ways if direction in found]
 
-    def first_run(self, chosen: Selection) -> dict[str, Any]:
-        """Return the description of the first run of a selection."""
-        key = next(key for key, labels in self.runs if matches(labels, chosen))
-        run: dict[str, Any] = Record.read(self.store.records / key).provenance["run"]
-        return run
+    def first_record(self, chosen: Selection, cells: Sequence[str] = ()) -> Record:
+        """Return the record of the first run of a selection, over the first of these sets."""
+        found = (
+            key
+            for key, labels in self.runs
+            if matches(labels, chosen) and (not cells or labels["paths"] == cells[0])
+        )
+        return Record.read(self.store.records / next(found))
 
     def panel(self, chosen: Selection) -> Panel:
         """Return the panel of a selection; its runs must have one combination of settings."""

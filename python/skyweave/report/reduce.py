@@ -67,7 +67,7 @@ def read(folder: Path, labels: Labels, how: Reduction) -> Reduced:
     return Reduced(
         goodput=metrics.total_of(flows),
         capacity={
-            path["name"]: _capacity(path, labels["direction"], bin_s, duration_s)
+            path["name"]: metrics.capacity_in_bins(path, labels["direction"], bin_s, duration_s)
             for path in run["paths"]
         },
         others={
@@ -96,21 +96,3 @@ def _flow_ratio(flows: list[Values], counts: str) -> Values:
         return np.empty(0)
     first, last = flows[: sizes[0]], flows[-sizes[-1] :]
     return metrics.ratio_of(metrics.total_of(first), metrics.total_of(last))
-
-
-def _capacity(path: dict[str, Any], direction: str, bin_s: float, duration_s: float) -> Values:
-    """Return the capacity of one direction of a path in bins: nothing in outages and absences."""
-    link = path[direction]
-    capacity = link["capacity"]
-    if capacity["kind"] == "opportunities":
-        times = np.array(capacity["times_ms"]) / 1000
-        counts, _ = np.histogram(times, np.arange(int(duration_s / bin_s + 1e-9) + 1) * bin_s)
-        return counts * 0.012 / bin_s
-    if capacity["kind"] == "constant":
-        times, rates = np.zeros(1), np.array([float(capacity["mbps"])])
-    else:
-        times, rates = np.array(capacity["times_s"]), np.array(capacity["mbps"])
-    out = [(one["start_s"], one["end_s"]) for one in link["outages"]]
-    away = metrics.gaps([(one["start_s"], one["end_s"]) for one in path["present"]])
-    times, rates = metrics.silenced(times, rates, [*out, *away])
-    return metrics.steps_to_bins(times, rates, bin_s, duration_s)

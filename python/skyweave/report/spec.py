@@ -64,7 +64,7 @@ class FigureSpec(Selection):
     title: str
     kind: Literal[
         "boxes", "cdf", "outage", "timeline", "settings", "heatmap", "sweep", "distribution",
-        "engines", "compare", "ping",
+        "engines", "compare", "ping", "paths",
     ] = "boxes"  # fmt: skip
     caption: str = ""
     study_class: str = ""
@@ -111,7 +111,7 @@ _KEYS = {
     "x": ("heatmap", "sweep", "compare"),
     "y": ("heatmap",),
     "reference": ("heatmap",),
-    "cells": ("heatmap", "sweep", "distribution", "engines", "compare"),
+    "cells": ("heatmap", "sweep", "distribution", "engines", "compare", "paths"),
     "quantity": ("sweep", "distribution", "compare"),
     "x_max": ("distribution",),
     "where_any": ("sweep", "distribution", "compare"),

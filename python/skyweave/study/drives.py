@@ -13,6 +13,7 @@ from skyweave.config import OutageWindow, UpWindow
 from skyweave.data.preset import Preset, load_preset
 from skyweave.drive import Drive, PathTrace, Series
 from skyweave.errors import DataError
+from skyweave.study.cells import cells_drive
 from skyweave.study.described import described
 from skyweave.study.orbits import OrbitDelay, missing_file
 from skyweave.study.plan import DriveSource, Plan
@@ -67,6 +68,12 @@ def gather(
     for source in plan.drives:
         if source.preset is not None:
             drives += _synthetic(source, makers.synthesise)
+        elif source.radio is not None:
+            drives += [
+                DriveRun(source.name, _renamed(made, source.rename), seed)
+                for seed in source.seed_list
+                for made in [cells_drive(source.name, source.radio, seed, source.duration_s or 0.0)]
+            ]
         elif source.links is not None:
             found, note = _described(source, [one for one in (folder, data) if one is not None])
             drives += found

@@ -49,6 +49,9 @@ DEFAULTS: dict[str, Any] = {
     "loss": ("path",),
     "file_mib": (None,),
     "subflows_per_path": (1,),
+    "ack_path": ("same",),
+    "reinjection": ("all",),
+    "datagram_bytes": (1440,),
     "handover_s": (None,),
     "gap_s": (None,),
     "forecast": ("none",),
@@ -289,37 +292,54 @@ def _connections(
     duration_s: float,
 ) -> Iterator[config.Connection]:
     """Yield a connection for each transport, mode and scheduler; TCP has only one of these."""
-    transports: dict[Literal["tcp", "mptcp"], None] = dict.fromkeys(
+    transports: dict[config.Transport, None] = dict.fromkeys(
         ("tcp" if len(paths) == 1 else "mptcp") if name == "auto" else name
         for name in settings["transport"]
     )
     for transport in transports:
-        several = list(itertools.product(settings["mode"], settings["scheduler"]))
-        alone = [(MODES[0], "minrtt")]
-        for mode, scheduler in several if transport == "mptcp" else alone:
+        for own in _own_settings(transport, settings, knobs):
             yield config.Connection(
                 paths=paths,
                 transport=transport,
-                mode=mode,
-                scheduler=scheduler,
+                **own,
                 congestion=knobs.mix[0].congestion,
                 workload=config.Bulk(
                     direction=direction,
                     duration_s=duration_s,
                     bytes=None if knobs.file_mib is None else round(knobs.file_mib * MIB),
                 ),
-                subflows_per_path=knobs.subflows_per_path if transport == "mptcp" else 1,
                 send_buffer_bytes=round(knobs.send_mb * 1e6),
                 receive_buffer_bytes=round(knobs.receive_mb * 1e6),
                 autotune=knobs.autotune,
             )
 
 
+def _own_settings(
+    transport: config.Transport, settings: dict[str, Any], knobs: _Knobs
+) -> list[dict[str, Any]]:
+    """Return each combination of what only some transports have."""
+    if transport == "mptcp":
+        return [
+            {"mode": mode, "scheduler": scheduler, "subflows_per_path": knobs.subflows_per_path}
+            for mode, scheduler in itertools.product(settings["mode"], settings["scheduler"])
+        ]
+    if transport == "mpquic":
+        keys = tuple(config.Quic.model_fields)
+        return [
+            {"scheduler": scheduler, "quic": config.Quic(**dict(zip(keys, values, strict=True)))}
+            for scheduler in settings["scheduler"]
+            for values in itertools.product(*(settings[key] for key in keys))
+        ]
+    return [{"mode": MODES[0], "scheduler": "minrtt"}]
+
+
 def _labels(
     member: DriveRun, paths: tuple[str, ...], knobs: _Knobs, connection: config.Connection
 ) -> dict[str, Label]:
     """Return what the report knows a run by."""
-    together = connection.transport == "mptcp"
+    together = connection.transport != "tcp"
+    is_mptcp = connection.transport == "mptcp"
+    quic = connection.quic.model_dump() if connection.transport == "mpquic" else {}
     return {
         "drives": member.source,
         "drive": member.drive.name,
@@ -329,7 +349,8 @@ def _labels(
         "direction": connection.workload.direction,
         "paths": "+".join(paths),
         "transport": connection.transport,
-        "mode": connection.mode if together else None,
+        "multipath": connection.transport if together else None,
+        "mode": connection.mode if is_mptcp else None,
         "scheduler": label(connection.scheduler) if together else None,
         **mix_labels(knobs.mix),
         "send_buffer_mb": knobs.send_mb,
@@ -342,7 +363,8 @@ def _labels(
         "start": knobs.start.label(),
         "engine": knobs.engine,
         "file_mib": knobs.file_mib,
-        "subflows_per_path": knobs.subflows_per_path if together else None,
+        "subflows_per_path": knobs.subflows_per_path if is_mptcp else None,
+        **{key: quic.get(key) for key in config.Quic.model_fields},
         "handover_s": knobs.handover_s,
         "gap_s": knobs.gap_s,
         "forecast": knobs.forecast,

@@ -16,6 +16,7 @@ from skyweave.data.preset import preset_names
 from skyweave.errors import suggest
 from skyweave.report.criterion import Published
 from skyweave.report.spec import SPANNING, FigureSpec, ReportSpec
+from skyweave.study.cells import Cells
 from skyweave.study.choices import checked, listed, spread
 from skyweave.study.described import DescribedPath
 from skyweave.study.flows import FlowGroup
@@ -41,13 +42,14 @@ class StudyInfo(StudyModel):
 
 
 class DriveSource(StudyModel):
-    """Where drives come from: a preset, links described here, or files below ``--data``."""
+    """Where drives come from: a preset, described links, cells, or files below ``--data``."""
 
     name: Name
     label: str = ""
     preset: str | None = None
     rtt_coupling: Correlation | None = None
     links: dict[Name, DescribedPath] | None = Field(default=None, min_length=1)
+    radio: Cells | None = None
     duration_s: Positive | None = None
     data: str | None = None
     format: str | None = None
@@ -68,11 +70,12 @@ class DriveSource(StudyModel):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        given = [key for key in ("preset", "data", "links") if getattr(self, key) is not None]
+        kinds = ("preset", "data", "links", "radio")
+        given = [key for key in kinds if getattr(self, key) is not None]
         if len(given) != 1:
             raise complaint(
                 given[-1] if given else "name",
-                f"drives '{self.name}' need either preset or data or links, and not both",
+                f"drives '{self.name}' need one of preset, data, links and radio",
             )
         if self.data is None:
             self._check_made(given[0])
@@ -90,9 +93,9 @@ class DriveSource(StudyModel):
         if self.preset is not None and self.preset not in presets:
             hint = suggest(self.preset, presets)
             raise complaint("preset", f"unknown preset '{self.preset}': {hint}")
-        what = "a preset needs" if kind == "preset" else "links need"
+        what = {"preset": "a preset needs", "links": "links need", "radio": "cells need"}
         if self.duration_s is None:
-            raise complaint(kind, f"{what} duration_s: how long each drive lasts")
+            raise complaint(kind, f"{what[kind]} duration_s: how long each drive lasts")
         for key in ("format", "segment_s", "max_segments", "require"):
             if getattr(self, key):
                 raise complaint(key, f"{key} belongs to data; {kind} has no files")
@@ -126,7 +129,7 @@ class Settings(StudyModel):
     """The settings of a comparison; a list expands, what is not given comes from ``[settings]``."""
 
     direction: tuple[Literal["down", "up"], ...] | None = None
-    transport: tuple[Literal["auto", "tcp", "mptcp"], ...] | None = None
+    transport: tuple[Literal["auto", "tcp", "mptcp", "mpquic"], ...] | None = None
     mode: tuple[Literal["v0.96", "upstream"], ...] | None = None
     scheduler: tuple[Choice, ...] | None = None
     congestion: tuple[Choice, ...] | None = None
@@ -140,6 +143,9 @@ class Settings(StudyModel):
     loss: tuple[Literal["path"] | Ratio | dict[Name, Ratio], ...] | None = None
     file_mib: tuple[Positive, ...] | None = None
     subflows_per_path: tuple[Annotated[int, Field(ge=1, le=16)], ...] | None = None
+    ack_path: tuple[Literal["same", "fastest", "scheduled", "duplicated"], ...] | None = None
+    reinjection: tuple[Literal["none", "failure", "tail", "all"], ...] | None = None
+    datagram_bytes: tuple[Annotated[int, Field(ge=1200, le=65507)], ...] | None = None
     handover_s: tuple[Positive, ...] | None = None
     gap_s: tuple[Amount, ...] | None = None
     forecast: tuple[Literal["none", "outages", "file"], ...] | None = None
@@ -156,7 +162,7 @@ class Settings(StudyModel):
     @field_validator(
         "direction", "transport", "mode", "buffer_mb", "send_buffer_mb", "receive_buffer_mb",
         "autotune", "queue", "rtt_scale", "reverse", "loss", "start", "engine", "file_mib",
-        "subflows_per_path", "handover_s", "gap_s",
+        "subflows_per_path", "handover_s", "gap_s", "ack_path", "reinjection", "datagram_bytes",
         "forecast", "forecast_error_s", "forecast_missing", "forecast_false",
         mode="before",
     )  # fmt: skip

@@ -63,6 +63,7 @@ pub fn connection(mode: Mode, congestion: Congestion, workload: BulkConfig) -> C
     ConnectionConfig {
         paths: vec![],
         transport,
+        quic: crate::QuicConfig::default(),
         subflows_per_path: 1,
         mode,
         scheduler: if upstream { Scheduling::Upstream } else { Scheduling::MinRtt }.into(),
@@ -72,6 +73,21 @@ pub fn connection(mode: Mode, congestion: Congestion, workload: BulkConfig) -> C
         send_buffer_bytes: 450_000_000,
         receive_buffer_bytes: 450_000_000,
         autotune: false,
+    }
+}
+
+/// Multipath QUIC with buffers of a few megabytes, which are written for real.
+pub fn quic(
+    scheduler: Scheduling,
+    congestion: Congestion,
+    workload: BulkConfig,
+) -> ConnectionConfig {
+    ConnectionConfig {
+        transport: Transport::Mpquic,
+        scheduler: scheduler.into(),
+        send_buffer_bytes: 8_000_000,
+        receive_buffer_bytes: 8_000_000,
+        ..connection(Mode::V096, congestion, workload)
     }
 }
 

@@ -1,0 +1,72 @@
+//! One end of a connection, whatever transport it speaks.
+
+mod quic;
+mod tcp;
+mod tls;
+
+pub(crate) use quic::{QuicEnd, Setup};
+
+use crate::outcome::{PathTotals, SampleRow};
+use crate::wire::Packet;
+use scheduler::Outage;
+use units::{Duration, Instant, PathId};
+
+/// An endpoint with its bulk application. Paths count within the connection.
+///
+/// Contract: after each call that takes `now`, [`End::poll_transmit`] until it returns `None`, then
+/// [`End::poll_timeout`].
+pub(crate) trait End: std::fmt::Debug {
+    /// The application writes so many bytes (0: this end receives), and a client opens.
+    fn open(&mut self, now: Instant, bytes: u64);
+    fn handle(&mut self, now: Instant, path: PathId, packet: Packet);
+    fn poll_transmit(&mut self, now: Instant) -> Option<(PathId, Packet)>;
+    fn poll_timeout(&self) -> Option<Instant>;
+    fn on_timeout(&mut self, now: Instant);
+    /// The client's interface of a path came.
+    fn path_up(&mut self, now: Instant, path: PathId);
+    /// The client's interface of a path went.
+    fn path_down(&mut self, now: Instant, path: PathId);
+    /// What is known ahead of a path.
+    fn set_forecast(&mut self, path: PathId, outages: Vec<Outage>);
+    /// Fills a path's columns of a sample.
+    fn sample(&self, path: PathId, row: &mut SampleRow);
+    /// What this end did on a path; without what outages caused.
+    fn path_totals(&self, path: PathId) -> PathTotals;
+    /// Smoothed RTT.
+    fn srtt(&self, path: PathId) -> Duration;
+    fn counts(&self) -> Counts;
+    fn received(&self) -> Received;
+    fn take_events(&mut self) -> Vec<Noted>;
+}
+
+/// What a sender counts over all paths.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Counts {
+    pub meta_timeouts: u64,
+    pub window_stalls: u64,
+    pub penalisations: u64,
+    pub waits: u64,
+    /// What the receive window still admits.
+    pub window_left_bytes: u64,
+}
+
+/// What a receiver has.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Received {
+    /// In order, for the application.
+    pub delivered_bytes: u64,
+    /// Waiting for a hole to be filled: now, and at most.
+    pub waiting_bytes: u64,
+    pub waiting_max_bytes: u64,
+    /// Came more than once.
+    pub duplicate_bytes: u64,
+}
+
+/// Something for the record.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Noted {
+    pub at: Instant,
+    pub path: Option<PathId>,
+    pub name: &'static str,
+    pub value: f64,
+}

@@ -1,0 +1,316 @@
+//! Multipath QUIC: the endpoint of `mpquic` with real TLS, and the client that manages its paths.
+//!
+//! The client opens on its first interface, adds a path over each further one once the handshake is
+//! confirmed, and abandons those whose interface went. The last path stays until another one is
+//! there: meanwhile nothing leaves it and nothing comes.
+
+use super::{Counts, End, Noted, Received, tls};
+use crate::SimError;
+use crate::config::ConnectionConfig;
+use crate::outcome::{PathTotals, SampleRow};
+use crate::wire::Packet;
+use mpquic::{Config, Endpoint, Event, Read};
+use scheduler::{Outage, Scheduler};
+use std::collections::{BTreeMap, BTreeSet};
+use units::{Duration, Instant, PathId};
+
+/// What the application writes at a time.
+static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
+/// Window at first where it grows by itself (`autotune`): about that of a new TCP connection.
+const FIRST_WINDOW_BYTES: u64 = 131_072;
+
+/// What an end is built from.
+#[derive(Debug)]
+pub(crate) struct Setup<'a> {
+    pub connection: &'a ConnectionConfig,
+    pub is_client: bool,
+    pub paths: usize,
+    pub seed: u64,
+}
+
+/// One end, before and after its endpoint exists.
+#[derive(Debug)]
+pub(crate) struct QuicEnd {
+    config: Config,
+    is_client: bool,
+    seed: u64,
+    /// Until the endpoint takes it.
+    scheduler: Option<Box<dyn Scheduler>>,
+    endpoint: Option<Endpoint>,
+    opened: bool,
+    /// Where a client began.
+    first: Option<PathId>,
+    /// Interfaces that are there; a server's always are.
+    present: BTreeSet<PathId>,
+    /// Interfaces that want a path, and paths that have lost theirs but were the last.
+    wanted: BTreeSet<PathId>,
+    leaving: BTreeSet<PathId>,
+    forecasts: BTreeMap<PathId, Vec<Outage>>,
+    confirmed: bool,
+    to_write: u64,
+    stream: Option<u64>,
+    delivered_bytes: u64,
+    events: Vec<Noted>,
+}
+
+impl QuicEnd {
+    pub fn new(setup: &Setup<'_>, scheduler: Box<dyn Scheduler>) -> Result<Self, SimError> {
+        let Setup { connection, is_client, paths, seed } = *setup;
+        let (client, server) = tls::roles().ok_or(SimError::Tls)?;
+        let role = if is_client { client } else { server };
+        let window = connection.receive_buffer_bytes;
+        let first = if connection.autotune { window.min(FIRST_WINDOW_BYTES) } else { window };
+        let mut config = Config::new(role);
+        config.congestion = connection.congestion.clone();
+        config.datagram_bytes = connection.quic.datagram_bytes;
+        // Twice: an abandoned path keeps its ID for some time.
+        config.max_paths = 2 * paths as u32 + 2;
+        config.stream_window_bytes = first;
+        config.receive_window_bytes = first;
+        config.max_receive_window_bytes = window;
+        config.send_buffer_bytes = connection.send_buffer_bytes;
+        config.idle_timeout = Duration::ZERO; // as TCP: an outage of any length ends nothing
+        config.ack_path = connection.quic.ack_path;
+        config.reinjection = connection.quic.reinjection.into();
+        Ok(Self {
+            config,
+            is_client,
+            seed,
+            scheduler: Some(scheduler),
+            endpoint: None,
+            opened: false,
+            first: None,
+            present: if is_client {
+                BTreeSet::new()
+            } else {
+                (0..paths).map(|path| PathId(path as u8)).collect()
+            },
+            wanted: BTreeSet::new(),
+            leaving: BTreeSet::new(),
+            forecasts: BTreeMap::new(),
+            confirmed: false,
+            to_write: 0,
+            stream: None,
+            delivered_bytes: 0,
+            events: Vec::new(),
+        })
+    }
+
+    /// Makes the endpoint: a client's first packet will leave on `path`.
+    fn start(&mut self, now: Instant, path: PathId) {
+        let Some(scheduler) = self.scheduler.take() else { return };
+        let made = Endpoint::new(self.config.clone(), scheduler, (now, path), self.seed);
+        self.endpoint = made.ok(); // fails only for configurations that TLS refuses
+        if let Some(endpoint) = &mut self.endpoint {
+            for (path, outages) in &self.forecasts {
+                endpoint.set_forecast(*path, outages.clone());
+            }
+        }
+        self.wanted.remove(&path);
+        self.first = Some(path);
+    }
+
+    /// The application and the path manager do what they can.
+    fn work(&mut self, now: Instant) {
+        let Some(endpoint) = &mut self.endpoint else { return };
+        for event in endpoint.take_events() {
+            self.on_event(now, &event);
+        }
+        if self.is_client && self.confirmed {
+            self.manage_paths(now);
+        }
+        self.write();
+    }
+
+    fn on_event(&mut self, now: Instant, event: &Event) {
+        match *event {
+            Event::Readable(stream) => self.read(now, stream),
+            Event::Confirmed => self.confirmed = true,
+            // Not by us: the interface is there, so it is tried again.
+            Event::PathAbandoned(path, _) if self.present.contains(&path) => {
+                self.wanted.insert(path);
+            }
+            _ => {}
+        }
+        let (path, name, value) = match *event {
+            // A server hears of its first path as of any other.
+            Event::Connected if self.is_client => (self.first, "established", 0.0),
+            Event::PathEstablished(path) => (Some(path), "established", 0.0),
+            Event::PathFailed(path) => (Some(path), "failed", 0.0),
+            Event::PathRevived(path) => (Some(path), "revived", 0.0),
+            Event::PathAbandoned(path, code) => (Some(path), "closed", code as f64),
+            Event::Closed(_) => (None, "over", 0.0),
+            _ => return,
+        };
+        self.events.push(Noted { at: now, path, name, value });
+    }
+
+    fn read(&mut self, now: Instant, stream: u64) {
+        let Some(endpoint) = &mut self.endpoint else { return };
+        while let Ok(Read::Data(data)) = endpoint.read(now, stream, usize::MAX) {
+            self.delivered_bytes += data.len() as u64;
+        }
+    }
+
+    /// Adds the paths that are wanted, as far as the peer allows, and leaves those without interface.
+    fn manage_paths(&mut self, now: Instant) {
+        let Some(endpoint) = &mut self.endpoint else { return };
+        self.wanted.retain(|path| endpoint.add_path(now, *path).is_err());
+        self.leaving.retain(|path| endpoint.abandon_path(now, *path).is_err());
+    }
+
+    /// One stream carries everything, as far as the send buffer takes it.
+    fn write(&mut self) {
+        let Some(endpoint) = &mut self.endpoint else { return };
+        if self.to_write == 0 || !endpoint.is_connected() {
+            return;
+        }
+        if self.stream.is_none() {
+            self.stream = endpoint.open_stream(false).ok();
+        }
+        let Some(stream) = self.stream else { return };
+        while self.to_write > 0 {
+            let most = self.to_write.min(ZEROS.len() as u64) as usize;
+            match endpoint.write(stream, &ZEROS[..most]) {
+                Ok(taken) if taken > 0 => self.to_write -= taken as u64,
+                _ => return,
+            }
+        }
+        let _ended = endpoint.finish(stream); // refused only when the peer stopped it
+    }
+
+    fn in_packets(&self, bytes: u64) -> u64 {
+        bytes / self.config.datagram_bytes as u64
+    }
+}
+
+impl End for QuicEnd {
+    fn open(&mut self, now: Instant, bytes: u64) {
+        self.opened = true;
+        self.to_write = bytes;
+        // The order in which the paths were named.
+        let first = self.present.first().copied().filter(|_| self.is_client);
+        match first {
+            Some(path) => self.start(now, path),
+            None if !self.is_client => self.start(now, PathId(0)),
+            None => {}
+        }
+    }
+
+    fn handle(&mut self, now: Instant, path: PathId, packet: Packet) {
+        if let (Packet::Datagram(datagram), Some(endpoint)) = (packet, &mut self.endpoint)
+            && self.present.contains(&path)
+        {
+            endpoint.handle(now, path, datagram, None);
+            self.work(now);
+        }
+    }
+
+    fn poll_transmit(&mut self, now: Instant) -> Option<(PathId, Packet)> {
+        loop {
+            let (path, datagram) = self.endpoint.as_mut()?.poll_transmit(now)?;
+            if self.present.contains(&path) {
+                return Some((path, Packet::Datagram(datagram)));
+            }
+        }
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        self.endpoint.as_ref()?.poll_timeout()
+    }
+
+    fn on_timeout(&mut self, now: Instant) {
+        if let Some(endpoint) = &mut self.endpoint {
+            endpoint.on_timeout(now);
+            self.work(now);
+        }
+    }
+
+    fn path_up(&mut self, now: Instant, path: PathId) {
+        self.present.insert(path);
+        if self.leaving.remove(&path) {
+            return; // the last path has its interface back
+        }
+        if self.endpoint.is_some() {
+            self.wanted.insert(path);
+        } else if self.opened {
+            self.start(now, path);
+        } else {
+            self.wanted.insert(path);
+        }
+        self.work(now);
+    }
+
+    fn path_down(&mut self, now: Instant, path: PathId) {
+        self.present.remove(&path);
+        if !self.wanted.remove(&path) {
+            self.leaving.insert(path);
+        }
+        self.work(now);
+    }
+
+    fn set_forecast(&mut self, path: PathId, outages: Vec<Outage>) {
+        self.forecasts.insert(path, outages);
+    }
+
+    fn sample(&self, path: PathId, row: &mut SampleRow) {
+        let stats = self.endpoint.as_ref().and_then(|endpoint| endpoint.path_stats(path));
+        let stats = stats.unwrap_or_default();
+        row.cwnd_packets = self.in_packets(stats.cwnd_bytes);
+        row.srtt_ms = stats.srtt.as_secs_f64() * 1e3;
+        row.in_flight_packets = stats.in_flight_packets;
+        row.pacing_mbps = stats.pacing_rate.as_mbps();
+        row.delivered_bytes = stats.delivered_bytes;
+        row.lost_packets = stats.lost_packets;
+        row.retransmitted_packets = stats.retransmitted_packets;
+    }
+
+    fn path_totals(&self, path: PathId) -> PathTotals {
+        let stats = self.endpoint.as_ref().and_then(|endpoint| endpoint.path_stats(path));
+        let stats = stats.unwrap_or_default();
+        PathTotals {
+            sent_packets: stats.sent_packets,
+            sent_bytes: stats.sent_bytes,
+            lost_packets: stats.lost_packets,
+            retransmitted_packets: stats.retransmitted_packets,
+            reinjected_packets: stats.reinjected_packets,
+            redundant_packets: stats.redundant_packets,
+            timeouts: stats.probe_timeouts,
+            spurious_timeouts: stats.spurious_losses,
+            unique_bytes: stats.unique_bytes,
+            min_rtt_ms: stats.min_rtt.as_secs_f64() * 1e3,
+            outage_retransmitted_packets: None,
+            outage_reinjected_packets: None,
+        }
+    }
+
+    fn srtt(&self, path: PathId) -> Duration {
+        let stats = self.endpoint.as_ref().and_then(|endpoint| endpoint.path_stats(path));
+        stats.unwrap_or_default().srtt
+    }
+
+    fn counts(&self) -> Counts {
+        let totals = self.endpoint.as_ref().map(Endpoint::totals).unwrap_or_default();
+        Counts {
+            window_stalls: totals.window_stalls,
+            waits: totals.waits,
+            window_left_bytes: self.endpoint.as_ref().map_or(0, Endpoint::send_window_bytes),
+            ..Counts::default()
+        }
+    }
+
+    fn received(&self) -> Received {
+        let Some(endpoint) = &self.endpoint else { return Received::default() };
+        let totals = endpoint.totals();
+        Received {
+            delivered_bytes: self.delivered_bytes,
+            waiting_bytes: totals.reorder_bytes,
+            waiting_max_bytes: totals.reorder_max_bytes,
+            duplicate_bytes: totals.duplicate_bytes,
+        }
+    }
+
+    fn take_events(&mut self) -> Vec<Noted> {
+        std::mem::take(&mut self.events)
+    }
+}

@@ -1,0 +1,71 @@
+"""Interfaces as paths that come and go: a path for each stay of an interface at a carrier."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from skyweave.config import OutageWindow, UpWindow
+from skyweave.drive import Drive, PathTrace
+from skyweave.errors import ConfigError
+from skyweave.radio.cases import WAIT_S, Case, interfaces
+from skyweave.radio.delay import DelayRule
+from skyweave.radio.offer import Offer
+from skyweave.radio.paths import trace_of
+
+GAP_S = 0.05
+"""Ours: how long an interface has no service when it changes its carrier; LTE allows tens of
+milliseconds. What is on its way then is lost: the two carriers may be of different operators."""
+
+
+def stays_drive(
+    offered: Offer,
+    name: str,
+    origin: str,
+    cases: Sequence[Case],
+    rules: tuple[DelayRule, int, float] = ("power", WAIT_S, GAP_S),
+) -> Drive:
+    """A drive with the interfaces of several cases side by side.
+
+    ``sp`` is one path for ever: the handover that nobody notices. Case k has interfaces named
+    ``ck``, or ``cka``, ``ckb`` …; at every change of carrier one goes and comes back at once
+    (``present``), after a gap without service. ``rules``: how delay follows capacity, the seconds
+    of patience and the gap. Raises :class:`ConfigError` for a negative gap.
+    """
+    delay, wait_s, gap_s = rules
+    if gap_s < 0:
+        raise ConfigError(f"gap_s {gap_s:g}: a handover takes no time (0) or some")
+    traces: dict[str, PathTrace] = {}
+    for case in cases:
+        carriers, rates = interfaces(offered, case, wait_s)
+        for number, (carrier, rate) in enumerate(zip(carriers, rates, strict=True)):
+            trace = trace_of(rate, delay)
+            if case != "sp":
+                changes = (np.flatnonzero(np.diff(carrier)) + 1).astype(float).tolist()
+                trace = _handed_over(trace, changes, gap_s)
+            traces[interface_name(case, number)] = trace
+    return Drive(name=name, origin=origin, paths=traces, start=offered.start, synthetic=True)
+
+
+def interface_name(case: Case, number: int) -> str:
+    """The name of the path of an interface, counted from 0.
+
+    >>> interface_name("sp", 0), interface_name("1", 0), interface_name("3", 2)
+    ('sp', 'c1', 'c3c')
+    """
+    if case == "sp":
+        return "sp"
+    return f"c{case}" + ("" if case == "1" else "abcd"[number])
+
+
+def _handed_over(trace: PathTrace, changes: Sequence[float], gap_s: float) -> PathTrace:
+    """The trace of an interface that changes its carrier at these seconds."""
+    ends = [*changes, None]
+    stays = tuple(
+        UpWindow(start_s=start, end_s=end) for start, end in zip([0.0, *changes], ends, strict=True)
+    )
+    gaps = tuple(OutageWindow(start_s=at, end_s=at + gap_s) for at in changes if gap_s > 0)
+    return PathTrace(
+        downlink_mbps=trace.downlink_mbps, rtt_ms=trace.rtt_ms, present=stays, outages=gaps
+    )
