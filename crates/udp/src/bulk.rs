@@ -6,6 +6,7 @@ use crate::session::{Ends, PathReport, Session, Status};
 use mpquic::{Closed, Endpoint, Event, Read};
 use scheduler::Outage;
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use units::{Duration, Instant, PathId};
@@ -25,7 +26,9 @@ pub struct BulkPlan {
     pub bytes: Option<u64>,
     /// It is over then, finished or not.
     pub end: Instant,
-    /// Spacing of the samples, from time 0 on; zero: none.
+    /// Samples are counted from here.
+    pub epoch: Instant,
+    /// Spacing of the samples; zero: none.
     pub interval: Duration,
     /// What is known ahead of the path with this address at the client.
     pub forecasts: Vec<(IpAddr, Vec<Outage>)>,
@@ -95,6 +98,19 @@ pub struct Row {
     pub subflows: Vec<PathRow>,
 }
 
+/// Something that happened to a path.
+#[derive(Clone, Debug, Serialize)]
+pub struct Happening {
+    /// `CLOCK_MONOTONIC` of it.
+    pub at_ns: u64,
+    /// The client's address on the path; empty: the connection itself.
+    pub client: String,
+    /// What, as the simulator calls it.
+    pub event: &'static str,
+    /// The number that goes with it: error codes.
+    pub value: f64,
+}
+
 /// What became of a transfer.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct BulkReport {
@@ -118,6 +134,8 @@ pub struct BulkReport {
     pub reorder_buffer_max_bytes: u64,
     /// Samples.
     pub rows: Vec<Row>,
+    /// What happened to the paths.
+    pub events: Vec<Happening>,
 }
 
 /// A report that is filled while the transfer runs.
@@ -141,20 +159,33 @@ pub struct Bulk {
     finished: bool,
     tick: u64,
     state: (u64, u64),
+    /// The client's address on each path.
+    clients: BTreeMap<PathId, String>,
 }
 
 impl Bulk {
     /// One end of a transfer, and its report.
     pub fn new(plan: BulkPlan) -> (Self, Shared) {
         let report = Shared::default();
-        let now = plan.clock.now();
-        let tick = match plan.interval.as_nanos() as u64 {
-            0 => 0,
-            interval => now.as_nanos() / interval + 1,
-        };
         let shared = report.clone();
         let (stream, moved, finished, state) = (None, 0, false, (0, 0));
-        (Self { plan, report, stream, moved, finished, tick, state }, shared)
+        let clients = BTreeMap::new();
+        let mut bulk = Self { plan, report, stream, moved, finished, tick: 0, state, clients };
+        bulk.tick = bulk.tick_after(bulk.plan.clock.now());
+        (bulk, shared)
+    }
+
+    /// The first sample after a moment; 0 where there are none.
+    fn tick_after(&self, now: Instant) -> u64 {
+        let since = now.since(self.plan.epoch).as_nanos() as u64;
+        since.checked_div(self.plan.interval.as_nanos() as u64).map_or(0, |tick| tick + 1)
+    }
+
+    fn tick_at(&self) -> Instant {
+        match self.plan.interval {
+            Duration::ZERO => Instant::FAR_FUTURE,
+            interval => self.plan.epoch + interval * self.tick as u32,
+        }
     }
 
     fn send(&mut self, endpoint: &mut Endpoint) {
@@ -199,13 +230,25 @@ impl Bulk {
         report.bytes = self.moved;
         for event in events {
             match event {
+                Event::PathEstablished(net) => self.happen(&mut report, Some(*net), "established", 0),
+                Event::PathFailed(net) => self.happen(&mut report, Some(*net), "failed", 0),
+                Event::PathRevived(net) => self.happen(&mut report, Some(*net), "revived", 0),
+                Event::PathAbandoned(net, code) => {
+                    self.happen(&mut report, Some(*net), "closed", *code);
+                }
                 Event::Connected => report.connected_ns = Some(monotonic_ns()),
-                Event::NoMultipath => report.fallback = true,
+                Event::NoMultipath => {
+                    report.fallback = true;
+                    self.happen(&mut report, None, "fallback", 0);
+                }
                 Event::Closed(Closed::PeerApplication(COMPLETE, _)) if self.plan.sends => {
                     report.completed_ns = Some(monotonic_ns());
                 }
                 Event::Closed(Closed::Local | Closed::PeerApplication(..)) => {}
-                Event::Closed(closed) => report.error = Some(crate::error::words(closed)),
+                Event::Closed(closed) => {
+                    report.error = Some(crate::error::words(closed));
+                    self.happen(&mut report, None, "over", 0);
+                }
                 _ => {}
             }
         }
@@ -214,6 +257,24 @@ impl Bulk {
         report.window_stalls = totals.window_stalls;
         report.duplicate_bytes = totals.duplicate_bytes;
         report.reorder_buffer_max_bytes = totals.reorder_max_bytes;
+    }
+}
+
+impl Bulk {
+    fn happen(
+        &self,
+        report: &mut BulkReport,
+        net: Option<PathId>,
+        event: &'static str,
+        value: u64,
+    ) {
+        let client = net.and_then(|net| self.clients.get(&net)).cloned().unwrap_or_default();
+        report.events.push(Happening {
+            at_ns: monotonic_ns(),
+            client,
+            event,
+            value: value as f64,
+        });
     }
 }
 
@@ -235,15 +296,11 @@ impl Session for Bulk {
     }
 
     fn due(&self) -> Instant {
-        match self.plan.interval.as_nanos() as u64 {
-            0 => self.plan.end,
-            interval => Instant::from_nanos(self.tick * interval).min(self.plan.end),
-        }
+        self.tick_at().min(self.plan.end)
     }
 
     fn look(&mut self, now: Instant, paths: &[PathReport]) -> bool {
-        let interval = self.plan.interval.as_nanos() as u64;
-        if interval > 0 && self.tick * interval <= now.as_nanos() {
+        if self.tick_at() <= now {
             self.report.lock().rows.push(Row {
                 tick: self.tick,
                 at_ns: self.plan.clock.to_monotonic_ns(now),
@@ -252,13 +309,15 @@ impl Session for Bulk {
                 send_window_bytes: self.state.1,
                 subflows: paths.iter().filter_map(|path| row_of(path, &self.plan)).collect(),
             });
-            self.tick = now.as_nanos() / interval + 1;
+            self.tick = self.tick_after(now);
         }
         now < self.plan.end
     }
 
     fn on_path(&mut self, endpoint: &mut Endpoint, net: PathId, ends: Ends) {
         let client = if self.plan.is_client { ends.local } else { Some(ends.remote) };
+        let name = client.map(|ip| ip.to_canonical().to_string()).unwrap_or_default();
+        self.clients.insert(net, name);
         let forecasts = &self.plan.forecasts;
         let known = forecasts.iter().find(|(of, _)| client.map(|ip| ip.to_canonical()) == Some(*of));
         if let Some((_, outages)) = known {

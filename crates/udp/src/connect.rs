@@ -15,6 +15,8 @@ use units::{Duration, Instant, PathId};
 
 /// The next candidate begins so long after the one before (RFC 8305 §5).
 const STAGGER: Duration = Duration::from_millis(250);
+/// Closes the connections that are not needed.
+const FASTER: u64 = 0xfa;
 
 struct Attempt {
     lane: usize,
@@ -151,7 +153,7 @@ impl<'a> Race<'a> {
         };
         let Attempt { lane, remote, socket, endpoint, events } = self.attempts.swap_remove(place);
         for mut other in self.attempts.drain(..) {
-            other.endpoint.close(now, 0, b"another path was faster");
+            other.endpoint.close(now, FASTER, b"another path was faster");
             other.transmit(now).ok(); // it is over either way
         }
         Ok(Some(Winner { lane, remote, endpoint, socket, events }))

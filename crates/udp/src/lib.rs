@@ -10,6 +10,7 @@
 //! do by opening a new path; path MTU discovery.
 
 mod bulk;
+mod carry;
 mod clock;
 mod client;
 mod connect;
@@ -28,7 +29,8 @@ mod tls;
 mod wait;
 mod watch;
 
-pub use bulk::{Bulk, BulkPlan, BulkReport, PathRow, Row, Shared};
+pub use bulk::{Bulk, BulkPlan, BulkReport, Happening, PathRow, Row, Shared};
+pub use carry::{BulkServer, Carry, Foreseen, carry};
 pub use client::{Client, ClientConfig};
 pub use clock::{Clock, monotonic_ns};
 pub use error::UdpError;
