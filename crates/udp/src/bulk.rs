@@ -159,6 +159,10 @@ pub struct Bulk {
     finished: bool,
     tick: u64,
     state: (u64, u64),
+    /// With which code it ends.
+    end: Option<u64>,
+    /// The last look was taken.
+    over: bool,
     /// The client's address on each path.
     clients: BTreeMap<PathId, String>,
 }
@@ -170,7 +174,9 @@ impl Bulk {
         let shared = report.clone();
         let (stream, moved, finished, state) = (None, 0, false, (0, 0));
         let clients = BTreeMap::new();
-        let mut bulk = Self { plan, report, stream, moved, finished, tick: 0, state, clients };
+        let (tick, end, over) = (0, None, false);
+        let mut bulk =
+            Self { plan, report, stream, moved, finished, tick, state, end, over, clients };
         bulk.tick = bulk.tick_after(bulk.plan.clock.now());
         (bulk, shared)
     }
@@ -280,6 +286,9 @@ impl Bulk {
 
 impl Session for Bulk {
     fn work(&mut self, now: Instant, endpoint: &mut Endpoint, events: &[Event]) -> Status {
+        if self.end.is_some() {
+            return Status::Working;
+        }
         let complete = if self.plan.sends {
             self.send(endpoint);
             false // the receiver says so
@@ -289,18 +298,30 @@ impl Session for Bulk {
         self.note(endpoint, events);
         self.state = (endpoint.totals().reorder_bytes, endpoint.send_window_bytes());
         if complete {
-            self.report.lock().completed_ns = Some(monotonic_ns());
-            return Status::Done(COMPLETE);
+            self.report.lock().completed_ns.get_or_insert(monotonic_ns());
+            self.end = Some(COMPLETE);
         }
-        if self.plan.end <= now { Status::Done(TIME_OVER) } else { Status::Working }
+        if events.iter().any(|event| matches!(event, Event::Closed(_))) {
+            self.end.get_or_insert(TIME_OVER); // nothing can be said any more
+        }
+        Status::Working // the last look ends it
     }
 
     fn due(&self) -> Instant {
-        self.tick_at().min(self.plan.end)
+        match self.end {
+            Some(_) if self.over => Instant::FAR_FUTURE,
+            Some(_) => Instant::ZERO,
+            None => self.tick_at().min(self.plan.end),
+        }
     }
 
-    fn look(&mut self, now: Instant, paths: &[PathReport]) -> bool {
-        if self.tick_at() <= now {
+    fn look(&mut self, now: Instant, paths: &[PathReport]) -> Status {
+        if self.plan.end <= now {
+            self.end.get_or_insert(TIME_OVER);
+        }
+        self.over = self.end.is_some();
+        // What ends between two samples has its last one at the second.
+        if self.tick_at() <= now || (self.over && self.plan.interval > Duration::ZERO) {
             self.report.lock().rows.push(Row {
                 tick: self.tick,
                 at_ns: self.plan.clock.to_monotonic_ns(now),
@@ -311,7 +332,7 @@ impl Session for Bulk {
             });
             self.tick = self.tick_after(now);
         }
-        now < self.plan.end
+        self.end.map_or(Status::Working, Status::Done)
     }
 
     fn on_path(&mut self, endpoint: &mut Endpoint, net: PathId, ends: Ends) {

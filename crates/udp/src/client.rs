@@ -102,7 +102,7 @@ impl Client {
     /// Runs `session` until it is done or the connection over: how it ended.
     ///
     /// # Errors
-    /// [`UdpError::Stopped`] when the session wants to, and what the system refuses.
+    /// What the system refuses.
     pub fn run(&mut self, session: &mut dyn Session) -> Result<Closed, UdpError> {
         loop {
             let now = self.config.clock.now();
@@ -110,20 +110,25 @@ impl Client {
             if self.endpoint.poll_timeout().is_some_and(|at| at <= now) {
                 self.endpoint.on_timeout(now);
             }
-            if let Some(closed) = self.advance(now, session) {
-                self.take_leave(now);
+            let closed = self.advance(now, session);
+            let closed = self.look(now, session).or(closed);
+            let more = self.transmit(now); // with the last words of a connection that is over
+            if let Some(closed) = closed {
                 return Ok(closed);
-            }
-            let more = self.transmit(now);
-            if session.due() <= now && !session.look(now, &self.reports()) {
-                self.endpoint.close(now, 0, b"stopped");
-                self.take_leave(now);
-                return Err(UdpError::Stopped);
             }
             if !received && !more {
                 self.wait(now, session)?;
             }
         }
+    }
+
+    fn look(&mut self, now: Instant, session: &mut dyn Session) -> Option<Closed> {
+        if session.due() > now {
+            return None;
+        }
+        let Status::Done(code) = session.look(now, &self.reports()) else { return None };
+        self.endpoint.close(now, code, b"");
+        Some(Closed::Local)
     }
 
     fn wait(&self, now: Instant, session: &dyn Session) -> Result<(), UdpError> {
@@ -356,11 +361,6 @@ impl Client {
                 self.tend_at = now;
             }
         }
-    }
-
-    /// The last words of a connection that is over.
-    fn take_leave(&mut self, now: Instant) {
-        self.transmit(now);
     }
 
     /// The paths as they are, in the order in which they were given.

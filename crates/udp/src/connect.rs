@@ -4,7 +4,7 @@
 use crate::client::{ClientConfig, MOST_LANES, error_of};
 use crate::error::UdpError;
 use crate::interfaces::{Local, exists};
-use crate::session::Session;
+use crate::session::{Session, Status};
 use crate::socket::{Route, Socket, Space};
 use crate::tls::random_u64;
 use crate::wait::wait;
@@ -74,7 +74,7 @@ impl<'a> Race<'a> {
         let deadline = clock.now() + self.config.patience;
         loop {
             let now = clock.now();
-            if session.due() <= now && !session.look(now, &[]) {
+            if session.due() <= now && session.look(now, &[]) != Status::Working {
                 return Err(UdpError::Stopped);
             }
             self.launch(now)?;

@@ -10,6 +10,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use units::{Duration, Instant};
 
+/// The user wants no more.
+const GIVEN_UP: u64 = 1;
 const CHUNK_BYTES: usize = 1 << 18;
 /// How often the caller is told of progress, and asked whether to go on.
 const LOOK: Duration = Duration::from_millis(100);
@@ -153,10 +155,14 @@ impl<F: FnMut(&Progress<'_>) -> bool + Send> Session for Get<F> {
         self.look_at
     }
 
-    fn look(&mut self, now: Instant, paths: &[PathReport]) -> bool {
+    fn look(&mut self, now: Instant, paths: &[PathReport]) -> Status {
         self.look_at = now + LOOK;
         let notices = std::mem::take(&mut self.notices);
-        (self.watch)(&Progress { bytes: self.bytes, paths, notices })
+        if (self.watch)(&Progress { bytes: self.bytes, paths, notices }) {
+            return Status::Working;
+        }
+        self.outcome.get_or_insert(Err(UdpError::Stopped));
+        Status::Done(GIVEN_UP)
     }
 
     fn notice(&mut self, notice: Notice) {

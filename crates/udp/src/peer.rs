@@ -116,11 +116,11 @@ impl Peer {
         }
         let status = session.work(now, &mut self.endpoint, &events);
         let is_due = session.due() <= now;
-        let wants = !is_due || self.look(now, port);
-        if let Status::Done(code) = status {
-            self.endpoint.close(now, code, b"");
-        } else if !wants {
-            self.endpoint.close(now, 0, b"stopped");
+        let looked = if is_due { self.look(now, port) } else { Status::Working };
+        for status in [status, looked] {
+            if let Status::Done(code) = status {
+                self.endpoint.close(now, code, b"");
+            }
         }
         let later = self.endpoint.take_events(); // of closing
         for event in events.iter().chain(&later) {
@@ -130,7 +130,7 @@ impl Peer {
         }
     }
 
-    fn look(&mut self, now: Instant, port: u16) -> bool {
+    fn look(&mut self, now: Instant, port: u16) -> Status {
         let reports: Vec<PathReport> = self
             .places
             .iter()
@@ -141,7 +141,10 @@ impl Peer {
                 PathReport::of_route(of.route, port, found, of.received_bytes)
             })
             .collect();
-        self.session.as_mut().is_none_or(|session| session.look(now, &reports))
+        match &mut self.session {
+            Some(session) => session.look(now, &reports),
+            None => Status::Working,
+        }
     }
 
     /// Sends what the endpoint has: true when it may have more.

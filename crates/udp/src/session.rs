@@ -61,9 +61,9 @@ pub trait Session: Send {
         Instant::FAR_FUTURE
     }
 
-    /// A look at the paths at [`Session::due`]: false ends the connection.
-    fn look(&mut self, _now: Instant, _paths: &[PathReport]) -> bool {
-        true
+    /// A look at the paths at [`Session::due`]; the last one, if it is due, when all is over.
+    fn look(&mut self, _now: Instant, _paths: &[PathReport]) -> Status {
+        Status::Working
     }
 
     /// A path carries data now: `net` is what the endpoint calls it.
