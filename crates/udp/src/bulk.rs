@@ -190,7 +190,7 @@ impl Bulk {
     fn tick_at(&self) -> Instant {
         match self.plan.interval {
             Duration::ZERO => Instant::FAR_FUTURE,
-            interval => self.plan.epoch + interval * self.tick as u32,
+            interval => self.plan.epoch + Duration::from_nanos(interval.as_nanos() as u64 * self.tick),
         }
     }
 
