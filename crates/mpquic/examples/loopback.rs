@@ -1,6 +1,9 @@
-//! How fast both ends of a connection run in virtual time: `cargo run --release --example loopback`.
-//! Ours and noq-proto in the same run, one path and two; both ends, TLS and the network on one core.
-//! It reports and never judges: a busy machine changes the numbers by a factor.
+//! How fast both ends of a connection run in virtual time, and what an idle one costs:
+//! `cargo run --release --example loopback [ROUNDS] [ours|noq]`.
+//!
+//! Ours and noq-proto in turn, one path and two; both ends, TLS and the network on one core. The median
+//! of the rounds, by processor time: other work on the machine then disturbs little. It reports and
+//! never judges.
 
 #![allow(clippy::print_stdout)]
 
@@ -16,45 +19,101 @@ mod world;
 
 use mpquic::*;
 use noq::Noq;
-use std::time::Instant as Clock;
+use rustix::time::{ClockId, clock_gettime};
 use units::{Instant, PathId};
 use world::{Host, Link, Own, World};
 
 const BYTES: u64 = 200_000_000;
+const IDLE: usize = 1000;
+
+/// Processor time of this process.
+fn clock_s() -> f64 {
+    let now = clock_gettime(ClockId::ProcessCPUTime);
+    now.tv_sec as f64 + now.tv_nsec as f64 * 1e-9
+}
 
 fn links() -> Vec<Link> {
     vec![Link::new(1000.0, 2), Link::new(1000.0, 3)]
 }
 
-fn report<C: Host, S: Host>(name: &str, paths: u8, world: &mut World<C, S>) {
-    let clock = Clock::now();
-    let before = world.count;
-    let finished = world.transfer(600);
-    let seconds = clock.elapsed().as_secs_f64();
-    let datagrams = world.count - before;
-    println!(
-        "{name:<5} {paths} path(s): {:>7.0} datagrams/s, {:>6.0} Mbit/s of wall clock; {:.0} Mbit/s of virtual time",
-        datagrams as f64 / seconds,
-        BYTES as f64 * 8e-6 / seconds,
-        BYTES as f64 * 8e-6 / finished.as_secs_f64(),
-    );
+/// One transfer: datagrams per second, Mbit/s, both of processor time.
+fn measure<C: Host, S: Host>(world: &mut World<C, S>) -> (f64, f64) {
+    let (start, before) = (clock_s(), world.count);
+    world.transfer(600);
+    let seconds = clock_s() - start;
+    ((world.count - before) as f64 / seconds, BYTES as f64 * 8e-6 / seconds)
+}
+
+fn ours(paths: u8) -> (f64, f64) {
+    let mut world = World::new(Own::client(0, |_| {}), Own::server(BYTES, |_| {}), links(), 1);
+    if paths == 2 {
+        let soon = Instant::from_millis(500);
+        world.run(soon, |world| world.client.endpoint.add_path(world.now, PathId(1)).is_ok());
+    }
+    measure(&mut world)
+}
+
+fn noq(paths: u8) -> (f64, f64) {
+    let mut world = World::new(Noq::client(0, 2), Noq::server(BYTES, 2), links(), 1);
+    if paths == 2 {
+        let soon = Instant::from_millis(500);
+        world.run(soon, |world| world.client.connected && world.client.open_path(world.now, 1));
+    }
+    measure(&mut world)
+}
+
+fn median(mut of: Vec<(f64, f64)>) -> (f64, f64) {
+    of.sort_by(|a, b| a.1.total_cmp(&b.1));
+    of[of.len() / 2]
+}
+
+/// Resident memory of this process, where the system tells.
+fn resident_bytes() -> Option<u64> {
+    let statm = std::fs::read_to_string("/proc/self/statm").ok()?;
+    let pages: u64 = statm.split(' ').nth(1)?.parse().ok()?;
+    Some(pages * rustix::param::page_size() as u64)
+}
+
+/// Bytes of memory per end of a connection that is established and idle, two paths open.
+fn idle_bytes() -> Option<u64> {
+    let idle = || {
+        let mut world = World::new(Own::client(0, |_| {}), Own::server(0, |_| {}), links(), 1);
+        let mut added = false;
+        world.run(Instant::from_millis(2000), |world| {
+            added = added || world.client.endpoint.add_path(world.now, PathId(1)).is_ok();
+            false
+        });
+        (world.client.endpoint, world.server.endpoint)
+    };
+    let _warm: Vec<_> = (0..10).map(|_| idle()).collect();
+    let before = resident_bytes()?;
+    let all: Vec<_> = (0..IDLE).map(|_| idle()).collect();
+    Some(resident_bytes()?.saturating_sub(before) / (2 * all.len() as u64))
 }
 
 fn main() {
+    let mut args = std::env::args().skip(1);
+    let rounds: usize = args.next().and_then(|arg| arg.parse().ok()).unwrap_or(5);
+    let only = args.next();
+    let wanted = |name: &str| only.as_deref().is_none_or(|only| only == name);
+    if wanted("ours") {
+        println!("idle: {} bytes per end of a connection", idle_bytes().unwrap_or(0));
+    }
     for paths in [1, 2] {
-        let mut world = World::new(Own::client(0, |_| {}), Own::server(BYTES, |_| {}), links(), 1);
-        if paths == 2 {
-            let soon = Instant::from_millis(500);
-            world.run(soon, |world| world.client.endpoint.add_path(world.now, PathId(1)).is_ok());
+        let mut results = [Vec::new(), Vec::new()];
+        for _ in 0..rounds {
+            if wanted("ours") {
+                results[0].push(ours(paths));
+            }
+            if wanted("noq") {
+                results[1].push(noq(paths));
+            }
         }
-        report("ours", paths, &mut world);
-
-        let mut world = World::new(Noq::client(0, 2), Noq::server(BYTES, 2), links(), 1);
-        if paths == 2 {
-            world.run(Instant::from_millis(500), |world| {
-                world.client.connected && world.client.open_path(world.now, 1)
-            });
+        for (name, results) in ["ours", "noq"].into_iter().zip(results) {
+            if !results.is_empty() {
+                let (rate, mbps) = median(results);
+                println!("{name:<5} {paths} path(s): {rate:>7.0} datagrams/s, {mbps:>6.0} Mbit/s");
+            }
         }
-        report("noq", paths, &mut world);
     }
 }

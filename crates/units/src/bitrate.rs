@@ -51,7 +51,11 @@ impl Bitrate {
 
     /// Whole bytes that pass in `span`.
     pub fn bytes_in(self, span: Duration) -> u64 {
-        let bytes = u128::from(self.0) * span.as_nanos() / (8 * NANOS_PER_SEC);
+        let nanos = span.as_nanos();
+        if let Some(work) = u64::try_from(nanos).ok().and_then(|nanos| self.0.checked_mul(nanos)) {
+            return work / 8_000_000_000; // 128-bit division costs several times as much
+        }
+        let bytes = u128::from(self.0) * nanos / (8 * NANOS_PER_SEC);
         u64::try_from(bytes).unwrap_or(u64::MAX)
     }
 
@@ -60,13 +64,20 @@ impl Bitrate {
         if self.0 == 0 {
             return None;
         }
+        if let Some(work) = bytes.checked_mul(8_000_000_000) {
+            return Some(Duration::from_nanos(work.div_ceil(self.0)));
+        }
         let nanos = (u128::from(bytes) * 8 * NANOS_PER_SEC).div_ceil(u128::from(self.0));
         Some(Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX)))
     }
 
     /// This rate times `numerator / denominator`, rounded down.
     pub fn scaled(self, numerator: u64, denominator: u64) -> Self {
-        let bps = u128::from(self.0) * u128::from(numerator) / u128::from(denominator.max(1));
+        let denominator = denominator.max(1);
+        if let Some(product) = self.0.checked_mul(numerator) {
+            return Self(product / denominator);
+        }
+        let bps = u128::from(self.0) * u128::from(numerator) / u128::from(denominator);
         Self(u64::try_from(bps).unwrap_or(u64::MAX))
     }
 }

@@ -92,7 +92,7 @@ impl Endpoint {
         let was = std::mem::replace(&mut path.health, Health::Good);
         let net = path.net;
         if was == Health::Failed {
-            self.events.push(Event::PathRevived(net));
+            self.events.push_back(Event::PathRevived(net));
             self.scheduler.on_path_event(now, net, PathEvent::Revived);
         }
         if let Some(keys) = &mut self.one_rtt {
@@ -113,7 +113,7 @@ impl Endpoint {
         for frame in packet.frames {
             match frame {
                 SentFrame::Stream(chunk) if self.streams.on_acked(&chunk) => {
-                    self.events.push(Event::Sent(chunk.id));
+                    self.events.push_back(Event::Sent(chunk.id));
                     self.streams.collect(chunk.id);
                 }
                 SentFrame::Crypto(range) => {
@@ -124,7 +124,11 @@ impl Endpoint {
                         path.space.received.forget_through(largest);
                     }
                 }
-                SentFrame::Control(Frame::ResetStream { id, .. }) => self.streams.collect(id),
+                SentFrame::Control(frame) => {
+                    if let Frame::ResetStream { id, .. } = *frame {
+                        self.streams.collect(id);
+                    }
+                }
                 _ => {}
             }
         }
@@ -146,13 +150,13 @@ impl Endpoint {
     }
 
     /// Queues what a packet of path `by` carried, as far as it is still missing.
-    pub(super) fn send_again(&mut self, by: u32, frames: Vec<SentFrame>) {
+    pub(super) fn send_again(&mut self, by: u32, frames: impl IntoIterator<Item = SentFrame>) {
         for frame in frames {
             match frame {
                 SentFrame::Stream(chunk) => self.streams.on_lost(&chunk, by),
                 SentFrame::Crypto(range) => self.on_crypto_lost(Level::OneRtt, range),
                 SentFrame::Ack { .. } => {}
-                SentFrame::Control(frame) => self.control.push_back(frame),
+                SentFrame::Control(frame) => self.control.push_back(*frame),
                 SentFrame::MaxData => self.streams.window.changed = true,
                 SentFrame::MaxStreamData(id) => {
                     if self.streams.recv.contains_key(&id) {

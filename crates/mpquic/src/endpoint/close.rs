@@ -54,7 +54,7 @@ impl Endpoint {
     /// Ends the connection. Data that was not acknowledged may not arrive.
     pub fn close(&mut self, now: Instant, error_code: u64, reason: &[u8]) {
         if self.life == Life::Open {
-            self.events.push(Event::Closed(Closed::Local));
+            self.events.push_back(Event::Closed(Closed::Local));
             let reason = reason[..reason.len().min(200)].to_vec();
             self.begin_closing(now, CloseFrame { error_code, application: true, reason });
         }
@@ -64,7 +64,7 @@ impl Endpoint {
         if self.life == Life::Open {
             let reason = error.reason.as_bytes().to_vec();
             let frame = CloseFrame { error_code: error.value, application: false, reason };
-            self.events.push(Event::Closed(Closed::Error(error)));
+            self.events.push_back(Event::Closed(Closed::Error(error)));
             self.begin_closing(now, frame);
         }
     }
@@ -77,7 +77,7 @@ impl Endpoint {
 
     pub(super) fn drain(&mut self, now: Instant, why: Closed) {
         if matches!(self.life, Life::Open) {
-            self.events.push(Event::Closed(why));
+            self.events.push_back(Event::Closed(why));
         }
         if !matches!(self.life, Life::Over | Life::Draining { .. }) {
             self.life = Life::Draining { until: now + self.longest_pto() * 3 };

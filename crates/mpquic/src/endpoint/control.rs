@@ -15,38 +15,42 @@ const CHALLENGE_TRIES: u32 = 9;
 /// Exponent of our ACK delays (RFC 9000 §18.2: the default).
 const ACK_DELAY_EXPONENT: u64 = 3;
 
+/// Who carries an acknowledgement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Carriers {
+    One(u32),
+    Usable,
+}
+
+impl Carriers {
+    fn include(self, path: &Path) -> bool {
+        match self {
+            Self::One(id) => path.id == id,
+            Self::Usable => path.is_usable(),
+        }
+    }
+}
+
 impl Endpoint {
     /// The next packet that no scheduler decides on.
     pub(super) fn control_datagram(&mut self, now: Instant) -> Option<(PathId, Vec<u8>)> {
         self.update_rest(now);
         self.assign_acks(now);
-        let ids: Vec<u32> = self.paths.keys().copied().collect();
-        for id in ids {
-            let Some(path) = self.paths.get(&id) else { continue };
-            let challenges =
-                path.challenge.is_some() && path.challenge_at.is_none_or(|at| at <= now);
-            let wants = !path.acks_to_carry.is_empty()
-                || path.response.is_some()
-                || challenges
-                || path.probes > 0;
-            let small = path.amplification_left() < 100;
-            if !wants || small || path.rest_until.is_some() || path.drains_until.is_some() {
-                continue;
-            }
-            if let Some(out) = self.path_datagram(now, id, challenges) {
+        let mut from = 0;
+        while let Some(path) =
+            self.paths.range(from..).map(|(_, path)| path).find(|path| path.has_duty(now))
+        {
+            let id = path.id;
+            if let Some(out) = self.path_datagram(now, id) {
                 return Some(out);
             }
+            from = id + 1;
         }
         None
     }
 
-    fn path_datagram(
-        &mut self,
-        now: Instant,
-        id: u32,
-        challenges: bool,
-    ) -> Option<(PathId, Vec<u8>)> {
-        let mut draft = self.begin_one_rtt(Vec::new(), id)?;
+    fn path_datagram(&mut self, now: Instant, id: u32) -> Option<(PathId, Vec<u8>)> {
+        let mut draft = self.begin_datagram(id)?;
         self.put_acks(now, &mut draft, id);
         let path = self.paths.get_mut(&id)?;
         let mut pads = false;
@@ -54,7 +58,7 @@ impl Endpoint {
             draft.put(&Frame::PathResponse { data });
             pads = true;
         }
-        if let Some(data) = path.challenge.filter(|_| challenges) {
+        if let Some(data) = path.challenge.filter(|_| path.challenge_is_due(now)) {
             draft.put(&Frame::PathChallenge { data });
             path.challenge_at = Some(now + CHALLENGE_PERIOD);
             path.challenge_tries += 1;
@@ -116,75 +120,94 @@ impl Endpoint {
 
     /// Acknowledgements that are due are given to the paths that carry them.
     fn assign_acks(&mut self, now: Instant) {
+        let mut from = 0;
         let due = |path: &&Path| path.space.received.ack_at.is_some_and(|at| at <= now);
-        let due: Vec<u32> = self.paths.values().filter(due).map(|path| path.id).collect();
-        for id in due {
-            let scheduled = match self.config.ack_path {
-                AckPath::Scheduled => self.scheduled_ack_path(now),
+        while let Some(id) =
+            self.paths.range(from..).map(|(_, path)| path).find(due).map(|path| path.id)
+        {
+            from = id + 1;
+            let carriers = match self.config.ack_path {
+                AckPath::Scheduled => self.scheduled_ack_path(now).map(Carriers::One),
                 _ => None,
             };
-            let carriers = self.ack_carriers(id, scheduled);
-            if carriers.is_empty() {
+            let Some(carriers) = carriers.or_else(|| self.ack_carriers(id)) else {
                 continue; // every path rests: it leaves when one is back
-            }
+            };
             if let Some(path) = self.paths.get_mut(&id) {
                 path.space.received.on_ack_sent();
             }
-            for carrier in carriers {
-                if let Some(path) = self.paths.get_mut(&carrier) {
-                    path.acks_to_carry.insert(id);
+            for path in self.paths.values_mut().filter(|path| carriers.include(path)) {
+                if !path.acks_to_carry.contains(&id) {
+                    path.acks_to_carry.push(id);
                 }
             }
         }
     }
 
-    /// Which paths carry the acknowledgements of path `id`; `scheduled` is what the scheduler says.
-    fn ack_carriers(&self, id: u32, scheduled: Option<u32>) -> Vec<u32> {
+    /// Which paths carry the acknowledgements of path `id`; `None`: all rest.
+    fn ack_carriers(&self, id: u32) -> Option<Carriers> {
+        let own = self.paths.get(&id);
         let usable = || self.paths.values().filter(|path| path.is_usable());
-        let fastest = usable().min_by_key(|path| path.rtt.smoothed()).map(|path| path.id);
-        let own = self.paths.get(&id).filter(|path| path.is_usable()).map(|path| path.id);
-        let chosen: Vec<u32> = match self.config.ack_path {
-            AckPath::Same => own.or(fastest).into_iter().collect(),
-            AckPath::Fastest => fastest.into_iter().collect(),
-            AckPath::Scheduled => scheduled.or(fastest).into_iter().collect(),
-            AckPath::Duplicated => usable().map(|path| path.id).collect(),
+        let fastest = || usable().min_by_key(|path| path.rtt.smoothed());
+        let chosen = match self.config.ack_path {
+            AckPath::Duplicated if usable().next().is_some() => return Some(Carriers::Usable),
+            AckPath::Same => own.filter(|path| path.is_usable()).or_else(fastest),
+            _ => fastest(),
         };
-        if !chosen.is_empty() {
-            return chosen;
-        }
         let awake = |path: &&Path| path.rest_until.is_none() && path.drains_until.is_none();
-        let own = self.paths.get(&id).filter(awake);
-        own.or_else(|| self.paths.values().find(awake)).map(|path| path.id).into_iter().collect()
+        let chosen = chosen.or_else(|| own.filter(awake));
+        chosen.or_else(|| self.paths.values().find(awake)).map(|path| Carriers::One(path.id))
+    }
+
+    /// Acknowledgements that are not due yet leave with a packet of path `id` where they belong there.
+    fn rides(&self, id: u32, other: &Path) -> bool {
+        if other.space.received.ack_at.is_none() {
+            return false;
+        }
+        match self.config.ack_path {
+            AckPath::Duplicated => false, // one of them alone would take the others' place
+            AckPath::Scheduled => true,   // a packet of data is where the scheduler wants it
+            AckPath::Same if other.id == id && other.is_usable() => true,
+            _ => self.ack_carriers(other.id) == Some(Carriers::One(id)),
+        }
     }
 
     /// Writes the acknowledgements that leave on path `id`: those that must, and those that may.
     pub(super) fn put_acks(&mut self, now: Instant, draft: &mut Draft, id: u32) {
         let Some(path) = self.paths.get_mut(&id) else { return };
-        let mut of = std::mem::take(&mut path.acks_to_carry);
-        if self.config.ack_path != AckPath::Duplicated {
-            let pending = |path: &&Path| path.space.received.ack_at.is_some();
-            let pending: Vec<u32> =
-                self.paths.values().filter(pending).map(|path| path.id).collect();
-            // A packet of data goes where the scheduler wants: what is pending may ride along.
-            let scheduled = (self.config.ack_path == AckPath::Scheduled).then_some(id);
-            let rides = |other: &u32| self.ack_carriers(*other, scheduled).contains(&id);
-            of.extend(pending.into_iter().filter(rides));
+        let mut carried = std::mem::take(&mut path.acks_to_carry);
+        carried.retain(|other| !self.put_ack(now, draft, *other));
+        let mut from = 0;
+        while let Some(other) = self
+            .paths
+            .range(from..)
+            .map(|(_, path)| path)
+            .find(|path| self.rides(id, path))
+            .map(|path| path.id)
+        {
+            from = other + 1;
+            self.put_ack(now, draft, other);
         }
-        for other in of {
-            let Some(path) = self.paths.get_mut(&other) else { continue };
-            let Some(ack) = path.space.received.ack(now, ACK_DELAY_EXPONENT) else { continue };
-            let largest = ack.ranges.first().map_or(0, |range| *range.end());
-            let frame = Frame::Ack { path: self.multipath.then_some(other), ack };
-            if draft.put(&frame) {
-                path.space.received.on_ack_sent();
-                draft.frames.push(SentFrame::Ack { path: other, largest });
-                if let Some(path) = self.paths.get_mut(&id) {
-                    path.stats.acks += 1;
-                }
-            } else if let Some(path) = self.paths.get_mut(&id) {
-                path.acks_to_carry.insert(other);
-            }
+        let count = draft.frames.iter().filter(|frame| matches!(frame, SentFrame::Ack { .. }));
+        let count = count.count() as u64;
+        if let Some(path) = self.paths.get_mut(&id) {
+            path.acks_to_carry = carried;
+            path.stats.acks += count;
         }
+    }
+
+    /// Writes the acknowledgement of a path; false: it does not fit.
+    fn put_ack(&mut self, now: Instant, draft: &mut Draft, of: u32) -> bool {
+        let Some(path) = self.paths.get_mut(&of) else { return true };
+        let Some(ack) = path.space.received.ack(now, ACK_DELAY_EXPONENT) else { return true };
+        let largest = ack.ranges.first().map_or(0, |range| *range.end());
+        let frame = Frame::Ack { path: self.multipath.then_some(of), ack };
+        if !draft.put(&frame) {
+            return false;
+        }
+        path.space.received.on_ack_sent();
+        draft.frames.push(SentFrame::Ack { path: of, largest });
+        true
     }
 
     // ---- control frames ----------------------------------------------------------------------
@@ -204,7 +227,7 @@ impl Endpoint {
                 self.control.push_front(frame);
                 return;
             }
-            draft.frames.push(SentFrame::Control(frame));
+            draft.frames.push(SentFrame::Control(Box::new(frame)));
         }
         self.put_windows(draft);
     }

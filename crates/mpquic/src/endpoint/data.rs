@@ -5,9 +5,9 @@ use super::handshake::Level;
 use super::packets::{Again, Draft};
 use crate::path::{Health, Path};
 use crate::space::SentFrame;
-use crate::streams::Chunk;
+use crate::streams::{Chunk, Streams};
 use crate::wire::Frame;
-use scheduler::{ConnectionView, Decision, PathSet};
+use scheduler::{ConnectionView, Decision, PathSet, PathView};
 use units::{Instant, PathId};
 
 /// Header, tag and head of a STREAM frame: what a full packet cannot carry.
@@ -41,7 +41,7 @@ impl Endpoint {
 
     fn has_data(&self) -> bool {
         self.streams.has_again()
-            || self.streams.unsent() > 0
+            || self.streams.has_new()
             || !self.datagrams_out.is_empty()
             || self.handshake.space(Level::OneRtt).out.has_again()
             || self.handshake.space(Level::OneRtt).out.has_new()
@@ -82,16 +82,7 @@ impl Endpoint {
     /// What the scheduler calls the path of acknowledgements.
     pub(super) fn scheduled_ack_path(&mut self, now: Instant) -> Option<u32> {
         self.refresh_views(now);
-        let view = ConnectionView {
-            now,
-            paths: &self.views,
-            segment_bytes: 0,
-            reinjection: false,
-            unsent_bytes: self.streams.unsent(),
-            receive_window_bytes: self.streams.max_data.min(self.config.max_receive_window_bytes),
-            window_left_bytes: self.streams.window_left(),
-            window_blocked: false,
-        };
+        let view = connection_view(&self.streams, &self.views, now, 0);
         let net = self.scheduler.ack_path(&view)?;
         self.id_of(net)
     }
@@ -145,42 +136,39 @@ impl Endpoint {
         let unsent = self.streams.unsent();
         let again = self.streams.has_again();
         let bytes = if again { full } else { unsent.clamp(1, full) };
-        let view = ConnectionView {
-            now,
-            paths: &self.views,
-            segment_bytes: if at_hand { bytes } else { 0 },
-            reinjection: again,
-            unsent_bytes: unsent,
-            receive_window_bytes: self.streams.max_data.min(self.config.max_receive_window_bytes),
-            window_left_bytes: self.streams.window_left(),
-            window_blocked: false,
-        };
+        let view =
+            connection_view(&self.streams, &self.views, now, if at_hand { bytes } else { 0 });
         self.scheduler.select(&view)
     }
 
     /// One packet on the first target; the others carry copies of its data.
     fn send_on(&mut self, now: Instant, targets: PathSet) -> Option<(PathId, Vec<u8>)> {
-        let mut ids =
-            targets.iter().filter_map(|net| self.id_of(net)).collect::<Vec<_>>().into_iter();
-        let id = ids.next()?;
-        let mut draft = self.begin_one_rtt(Vec::new(), id)?;
+        let first = targets.iter().find(|net| self.id_of(*net).is_some())?;
+        let id = self.id_of(first)?;
+        let mut draft = self.begin_datagram(id)?;
         self.put_acks(now, &mut draft, id);
         self.put_control(&mut draft);
         self.fill_crypto(&mut draft, Level::OneRtt);
         self.put_datagrams(&mut draft);
-        let chunks = self.put_chunks(&mut draft, id);
+        let bytes = self.put_chunks(&mut draft, id);
         if draft.is_empty() {
             return None;
         }
-        let bytes = chunks.iter().map(|chunk| chunk.range.end - chunk.range.start).sum();
         for net in targets.iter() {
             self.scheduler.on_sent(now, net, bytes);
         }
-        if !chunks.is_empty() {
-            let why = Again::Redundancy;
-            self.copies.extend(ids.map(|path| Copy { path, chunks: chunks.clone(), why }));
+        if bytes > 0 {
+            self.copy_to(&draft, targets.without(first));
         }
         self.finish_one_rtt(now, draft, id)
+    }
+
+    /// What a packet brings of the streams goes on further paths, too.
+    fn copy_to(&mut self, draft: &Draft, others: PathSet) {
+        for path in others.iter().filter_map(|net| self.id_of(net)).collect::<Vec<_>>() {
+            let chunks = chunks_of(&draft.frames).cloned().collect();
+            self.copies.push_back(Copy { path, chunks, why: Again::Redundancy });
+        }
     }
 
     fn put_datagrams(&mut self, draft: &mut Draft) {
@@ -196,16 +184,16 @@ impl Endpoint {
         }
     }
 
-    /// Writes what the streams have to send, lost data first: the pieces written.
-    pub(super) fn put_chunks(&mut self, draft: &mut Draft, id: u32) -> Vec<Chunk> {
-        let mut chunks = Vec::new();
+    /// Writes what the streams have to send, lost data first: how many bytes.
+    pub(super) fn put_chunks(&mut self, draft: &mut Draft, id: u32) -> u64 {
+        let mut bytes = 0;
         while let Some((chunk, by)) = self.streams.next_chunk(draft.room()) {
             let why =
                 by.map(|by| if by == id { Again::Retransmission } else { Again::Reinjection });
+            bytes += chunk.range.end - chunk.range.start;
             self.put_chunk(draft, &chunk, (id, why));
-            chunks.push(chunk);
         }
-        chunks
+        bytes
     }
 
     fn put_chunk(&mut self, draft: &mut Draft, chunk: &Chunk, (id, again): (u32, Option<Again>)) {
@@ -232,7 +220,7 @@ impl Endpoint {
         if !self.paths.get(&id)?.is_open() {
             return None;
         }
-        let mut draft = self.begin_one_rtt(Vec::new(), id)?;
+        let mut draft = self.begin_datagram(id)?;
         let mut rest = Vec::new();
         for piece in self.missing_pieces(&copy.chunks) {
             let head = Frame::stream_head_len(piece.id, piece.range.start);
@@ -300,17 +288,13 @@ impl Endpoint {
         for path in slower {
             let srtt = path.rtt.smoothed();
             let late = path.space.sent.iter_mut().find(|(_, packet)| {
-                let carries =
-                    packet.frames.iter().any(|frame| matches!(frame, SentFrame::Stream(_)));
+                let carries = chunks_of(&packet.frames).next().is_some();
                 carries && !packet.copied && !packet.given_up && packet.sent_at + srtt > soon
             });
             let Some((_, packet)) = late else { continue };
             packet.copied = true;
-            let chunks = packet.frames.iter().filter_map(|frame| match frame {
-                SentFrame::Stream(chunk) => Some(chunk.clone()),
-                _ => None,
-            });
-            let copy = Copy { path: id, chunks: chunks.collect(), why: Again::Reinjection };
+            let chunks = chunks_of(&packet.frames).cloned().collect();
+            let copy = Copy { path: id, chunks, why: Again::Reinjection };
             return self.copy_datagram(now, &copy);
         }
         None
@@ -322,7 +306,7 @@ impl Endpoint {
             return None;
         }
         let id = self.id_of(self.fastest_able(now)?)?;
-        let mut draft = self.begin_one_rtt(Vec::new(), id)?;
+        let mut draft = self.begin_datagram(id)?;
         self.put_acks(now, &mut draft, id);
         self.put_control(&mut draft);
         if draft.is_empty() {
@@ -358,4 +342,30 @@ impl Endpoint {
             }
         }
     }
+}
+
+fn connection_view<'a>(
+    streams: &Streams,
+    paths: &'a [PathView],
+    now: Instant,
+    segment_bytes: u64,
+) -> ConnectionView<'a> {
+    ConnectionView {
+        now,
+        paths,
+        segment_bytes,
+        reinjection: streams.has_again(),
+        unsent_bytes: streams.unsent(),
+        receive_window_bytes: streams.receive_window_bytes(),
+        window_left_bytes: streams.window_left(),
+        window_blocked: false,
+    }
+}
+
+/// The pieces of streams in a packet.
+fn chunks_of(frames: &[SentFrame]) -> impl Iterator<Item = &Chunk> {
+    frames.iter().filter_map(|frame| match frame {
+        SentFrame::Stream(chunk) => Some(chunk),
+        _ => None,
+    })
 }

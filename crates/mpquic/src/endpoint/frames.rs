@@ -145,7 +145,7 @@ impl Endpoint {
         if self.datagrams_in_bytes + data.len() + 64 <= DATAGRAM_BUFFER_BYTES {
             self.datagrams_in_bytes += data.len() + 64;
             self.datagrams_in.push_back(data.to_vec());
-            self.events.push(Event::DatagramReceived);
+            self.events.push_back(Event::DatagramReceived);
         }
         Ok(())
     }

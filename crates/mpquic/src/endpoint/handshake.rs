@@ -228,12 +228,12 @@ impl Endpoint {
         }
         let limits = self.local.initial_max_path_id.zip(peer.initial_max_path_id);
         self.peer = peer;
-        self.events.push(Event::Connected);
+        self.events.push_back(Event::Connected);
         if let Some((ours, peers)) = limits {
             (self.multipath, self.max_path, self.peer_max_path) = (true, ours, peers);
-            self.events.push(Event::MultipathNegotiated);
+            self.events.push_back(Event::MultipathNegotiated);
         } else if self.config.max_paths > 1 {
-            self.events.push(Event::NoMultipath);
+            self.events.push_back(Event::NoMultipath);
         }
         if let Some(path) = self.paths.get_mut(&0) {
             path.validated |= self.is_client;
@@ -251,7 +251,7 @@ impl Endpoint {
     pub(super) fn on_confirmed(&mut self) {
         if !self.confirmed {
             self.confirmed = true;
-            self.events.push(Event::Confirmed);
+            self.events.push_back(Event::Confirmed);
             let net = self.paths.get(&0).map(|path| path.net);
             self.events.extend(net.map(Event::PathEstablished));
             self.drop_keys(Level::Initial);

@@ -116,7 +116,7 @@ impl Endpoint {
         if let Some(keys) = &mut self.one_rtt {
             keys.rotate(now, keep);
             self.totals.key_updates += 1;
-            self.events.push(Event::KeysUpdated);
+            self.events.push_back(Event::KeysUpdated);
         }
     }
 

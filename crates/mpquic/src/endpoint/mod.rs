@@ -83,7 +83,7 @@ pub struct Endpoint {
     datagrams_in_bytes: usize,
     copies: VecDeque<DataCopy>,
     outbox: VecDeque<(PathId, Vec<u8>)>,
-    events: Vec<Event>,
+    events: VecDeque<Event>,
     views: Vec<PathView>,
     idle_at: Instant,
     /// An ack-eliciting packet left since something came (RFC 9000 §10.1).
@@ -169,7 +169,7 @@ impl Endpoint {
             datagrams_in_bytes: 0,
             copies: VecDeque::new(),
             outbox: VecDeque::new(),
-            events: Vec::new(),
+            events: VecDeque::new(),
             views: Vec::new(),
             idle_at: Instant::FAR_FUTURE,
             idle_armed: false,
@@ -206,7 +206,12 @@ impl Endpoint {
 
     /// What happened since the last call.
     pub fn take_events(&mut self) -> Vec<Event> {
-        std::mem::take(&mut self.events)
+        self.events.drain(..).collect()
+    }
+
+    /// The next thing that happened.
+    pub fn poll_event(&mut self) -> Option<Event> {
+        self.events.pop_front()
     }
 
     /// The handshake is complete and the connection not over.

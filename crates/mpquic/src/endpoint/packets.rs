@@ -5,10 +5,9 @@ use super::close::CloseFrame;
 use super::handshake::Level;
 use crate::crypto;
 use crate::path::Space;
-use crate::space::{SentFrame, SentPacket};
+use crate::space::{SentFrames, SentPacket};
 use crate::wire::{Kind, MIN_INITIAL_BYTES, begin_long, begin_short, number_len};
 use rand::RngExt;
-use recovery::DeliverySampler;
 use units::{Instant, PathId};
 
 /// Bytes of an AEAD's tag (RFC 9001 §5.3: all suites of TLS 1.3).
@@ -36,7 +35,7 @@ pub(super) struct Draft {
     number_len: usize,
     number: u64,
     limit: usize,
-    pub frames: Vec<SentFrame>,
+    pub frames: SentFrames,
     pub eliciting: bool,
     /// Counts as in flight though it elicits nothing (padding).
     pub padded: bool,
@@ -96,10 +95,14 @@ impl Endpoint {
         )
     }
 
-    /// Begins a 1-RTT packet on a path.
-    pub(super) fn begin_one_rtt(&mut self, out: Vec<u8>, id: u32) -> Option<Draft> {
+    /// Begins a 1-RTT packet on a path, in a datagram of its own.
+    pub(super) fn begin_datagram(&mut self, id: u32) -> Option<Draft> {
+        self.begin_one_rtt(Vec::with_capacity(self.config.datagram_bytes), id)
+    }
+
+    /// Begins a 1-RTT packet on a path behind what `out` has.
+    fn begin_one_rtt(&mut self, mut out: Vec<u8>, id: u32) -> Option<Draft> {
         let start = out.len();
-        let mut out = out;
         let phase = self.one_rtt.as_ref()?.phase;
         let skips = self.rng.random_ratio(1, SKIP_ONE_IN);
         let dcid = self.peer_cids.current(id)?;
@@ -119,7 +122,7 @@ impl Endpoint {
         let (number, number_len) = number;
         let number_at = out.len();
         out.extend(&number.to_be_bytes()[8 - number_len..]);
-        let frames = Vec::new();
+        let frames = SentFrames::new();
         Draft {
             out,
             start,
@@ -154,11 +157,13 @@ impl Endpoint {
         let bytes = (draft.out.len() - draft.start) as u64;
         if let Some(path) = self.paths.get_mut(&0) {
             let space = &mut self.handshake.space_mut(level).space;
-            let snapshot = path.sampler.on_sent(now, bytes, path.in_flight);
-            note_sent(now, space, &mut draft, (bytes, snapshot));
             path.left_bytes += bytes;
             if draft.eliciting || draft.padded {
+                let snapshot = path.sampler.on_sent(now, bytes, path.in_flight);
+                note_sent(now, space, &mut draft, (bytes, snapshot));
                 path.in_flight += bytes;
+            } else {
+                space.sent.push_settled();
             }
         }
         self.idle_armed_by(now, draft.eliciting);
@@ -184,15 +189,13 @@ impl Endpoint {
         let bytes = (draft.out.len() - draft.start) as u64;
         let counts = draft.eliciting || draft.padded;
         let prior = path.in_flight;
-        let snapshot = if counts {
-            path.sampler.on_sent(now, bytes, prior)
-        } else {
-            DeliverySampler::default().on_sent(now, 0, 0)
-        };
-        note_sent(now, &mut path.space, &mut draft, (bytes, snapshot));
         path.left_bytes += bytes;
         path.stats.sent_bytes += bytes;
-        if counts {
+        if !counts {
+            path.space.sent.push_settled();
+        } else {
+            let snapshot = path.sampler.on_sent(now, bytes, prior);
+            note_sent(now, &mut path.space, &mut draft, (bytes, snapshot));
             path.in_flight += bytes;
             path.stats.sent_packets += 1;
             match draft.again {
@@ -266,9 +269,6 @@ fn note_sent(
     draft: &mut Draft,
     (bytes, snapshot): (u64, recovery::SendSnapshot),
 ) {
-    if !draft.eliciting && !draft.padded {
-        return space.sent.push_settled();
-    }
     space.sent.push(SentPacket {
         sent_at: now,
         bytes,

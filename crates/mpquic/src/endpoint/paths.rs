@@ -6,7 +6,7 @@ use crate::cids::PER_PATH;
 use crate::crypto;
 use crate::error::{Error, TransportError};
 use crate::event::{Closed, Event};
-use crate::path::Health;
+use crate::path::{Health, Path};
 use crate::wire::{Frame, NewCid};
 use scheduler::{Outage, PathEvent};
 use units::{Duration, Instant, PathId};
@@ -106,7 +106,7 @@ impl Endpoint {
             path.validated = true;
             let net = path.net;
             path.cc.on_handshake(path.rtt.smoothed());
-            self.events.push(Event::PathEstablished(net));
+            self.events.push_back(Event::PathEstablished(net));
             self.scheduler.on_path_event(now, net, PathEvent::Established);
         }
     }
@@ -120,7 +120,7 @@ impl Endpoint {
         path.challenge = None;
         let net = path.net;
         self.control.push_back(Frame::PathAbandon { path: id, error_code });
-        self.events.push(Event::PathAbandoned(net, error_code));
+        self.events.push_back(Event::PathAbandoned(net, error_code));
         self.scheduler.on_path_event(now, net, PathEvent::Closed);
         self.give_up_flight(id);
     }
@@ -199,7 +199,7 @@ impl Endpoint {
                 {
                     path.peer_status_sequence = Some(sequence);
                     path.peer_backup = backup;
-                    self.events.push(Event::PathStatus(path.net, backup));
+                    self.events.push_back(Event::PathStatus(path.net, backup));
                 }
             }
             Frame::MaxPathId { maximum } if maximum > self.peer_max_path => {
@@ -261,9 +261,7 @@ impl Endpoint {
     fn give_up_flight(&mut self, id: u32) -> u64 {
         self.reinject_flight(id);
         let Some(path) = self.paths.get_mut(&id) else { return 0 };
-        for (_, packet) in path.space.sent.iter_mut() {
-            packet.given_up = true;
-        }
+        path.space.sent.give_up();
         std::mem::take(&mut path.in_flight)
     }
 
@@ -276,7 +274,7 @@ impl Endpoint {
         path.probes = 1;
         path.cc.on_timeout(now, in_flight, false);
         let net = path.net;
-        self.events.push(Event::PathFailed(net));
+        self.events.push_back(Event::PathFailed(net));
         self.scheduler.on_path_event(now, net, PathEvent::Failed);
     }
 
@@ -284,6 +282,10 @@ impl Endpoint {
 
     /// Puts paths to rest before and during foreseen outages, and wakes them.
     pub(super) fn update_rest(&mut self, now: Instant) {
+        let foretold = |path: &Path| !path.forecast.is_empty() || path.rest_until.is_some();
+        if !self.paths.values().any(foretold) {
+            return;
+        }
         let packet_bytes = self.config.datagram_bytes as u64;
         let mut hit = Vec::new();
         for path in self.paths.values_mut() {

@@ -12,6 +12,7 @@ use crate::path::Path;
 use crate::wire::{
     ConnectionId, Header, Kind, MIN_INITIAL_BYTES, VERSION_1, WireError, parse, version_negotiation,
 };
+use std::ops::Range;
 use units::{Instant, PathId};
 
 /// Reserved bits of the first byte (RFC 9000 §17.2, §17.3.1).
@@ -79,8 +80,7 @@ impl Endpoint {
             && header.kind == Kind::Short
             && let Some(id) = self.local_cids.path_of(&header.dcid)
             && let Some((_, payload)) = self.open_short(&arrival, &header, datagram, id)
-            && payload.iter().any(|byte| matches!(byte, 0x1c | 0x1d))
-            && self.has_close(&payload)
+            && self.has_close(&datagram[payload])
         {
             self.drain(now, Closed::Local);
         }
@@ -182,8 +182,7 @@ impl Endpoint {
             self.drop_keys(Level::Initial);
             self.local_cids.drop_path(u32::MAX);
         }
-        let payload = packet[payload].to_vec();
-        self.on_handshake_payload(arrival, (level, number), &payload)
+        self.on_handshake_payload(arrival, (level, number), &packet[payload])
     }
 
     /// Whether a long header may belong to this connection; the first Initial makes the server's.
@@ -244,7 +243,7 @@ impl Endpoint {
             let mut tail = vec![0; 5];
             tail.extend(original.into_iter().flatten());
             if first && self.peer_cids.is_reset(&tail) && packet.len() >= 21 {
-                self.events.push(Event::Closed(Closed::StatelessReset));
+                self.events.push_back(Event::Closed(Closed::StatelessReset));
                 self.life = Life::Draining { until: arrival.now + self.longest_pto() * 3 };
                 return Ok(());
             }
@@ -264,17 +263,18 @@ impl Endpoint {
         if let Some(path) = self.paths.get_mut(&id) {
             path.space.received.count(arrival.ecn);
         }
-        self.on_payload(arrival, (id, number), &payload)
+        self.on_payload(arrival, (id, number), &packet[payload])
     }
 
-    /// Decrypts a 1-RTT packet; takes the peer's key update with it.
+    /// Decrypts a 1-RTT packet: its number and where its payload is. Takes the peer's key update with
+    /// it.
     fn open_short(
         &mut self,
         arrival: &Arrival,
         header: &Header,
         packet: &mut [u8],
         id: u32,
-    ) -> Option<(u64, Vec<u8>)> {
+    ) -> Option<(u64, Range<usize>)> {
         let keys = self.one_rtt.as_mut()?;
         let (len, low) = crypto::unprotect(packet, header.number_at, keys.remote_header.as_ref())?;
         let largest = self.paths.get(&id).and_then(|path| path.space.received.largest());
@@ -289,7 +289,7 @@ impl Endpoint {
             }
             Opened::Forged => return None,
         };
-        Some((number, packet[at..at + plain].to_vec()))
+        Some((number, at..at + plain))
     }
 
     /// An authentic packet of a path that is not there yet: the client has opened it.

@@ -15,7 +15,7 @@ use congestion::Controller;
 use pacer::Pacer;
 use recovery::DeliverySampler;
 use scheduler::{Outage, PathView};
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 use units::{Bitrate, Duration, Instant, PathId};
 
 /// Anti-amplification: so many times what came may leave on a path that is not validated
@@ -67,7 +67,7 @@ pub(crate) struct Path {
     /// Given up: what still comes is acknowledged elsewhere until then.
     pub drains_until: Option<Instant>,
     /// Paths whose acknowledgement leaves here with the next packet.
-    pub acks_to_carry: BTreeSet<u32>,
+    pub acks_to_carry: Vec<u32>,
     /// The redundant scheduler's walk along the streams.
     pub walk: (u64, u64),
     pub ecn: EcnPath,
@@ -106,7 +106,7 @@ impl Path {
             peer_backup: false,
             peer_status_sequence: None,
             drains_until: None,
-            acks_to_carry: BTreeSet::new(),
+            acks_to_carry: Vec::new(),
             walk: (0, 0),
             ecn: EcnPath::default(),
             stats: PathStats::default(),
@@ -121,6 +121,21 @@ impl Path {
     /// May carry data as far as its state is concerned.
     pub fn is_usable(&self) -> bool {
         self.is_open() && self.health == Health::Good && self.rest_until.is_none()
+    }
+
+    /// A challenge has to leave now.
+    pub fn challenge_is_due(&self, now: Instant) -> bool {
+        self.challenge.is_some() && self.challenge_at.is_none_or(|at| at <= now)
+    }
+
+    /// It has to send what no scheduler decides on, and may.
+    pub fn has_duty(&self, now: Instant) -> bool {
+        let wants = !self.acks_to_carry.is_empty()
+            || self.response.is_some()
+            || self.probes > 0
+            || self.challenge_is_due(now);
+        let rests = self.rest_until.is_some() || self.drains_until.is_some();
+        wants && !rests && self.amplification_left() >= 100
     }
 
     /// Bytes that may leave before the peer has shown itself.
@@ -147,10 +162,14 @@ impl Path {
     }
 
     pub fn pacer_ready_at(&self, packet_bytes: u64) -> Instant {
+        self.ready_at(self.pacing_rate(), packet_bytes)
+    }
+
+    fn ready_at(&self, rate: Bitrate, packet_bytes: u64) -> Instant {
         if !self.rtt.has_sample() {
             return Instant::ZERO; // nothing to pace by: the initial window leaves at once
         }
-        self.pacer.ready_at(self.pacing_rate(), packet_bytes)
+        self.pacer.ready_at(rate, packet_bytes)
     }
 
     pub fn on_paced(&mut self, now: Instant, bytes: u64) {
@@ -186,13 +205,15 @@ impl Path {
 
     /// What a scheduler sees.
     pub fn view(&self, now: Instant, packet_bytes: u64) -> PathView {
-        let ready = self.pacer_ready_at(packet_bytes) <= now;
+        let rate = self.pacing_rate();
+        let ready = self.ready_at(rate, packet_bytes) <= now;
         let sent = self.stats.sent_packets.max(1);
+        let window = self.cc.window_bytes();
         let sampled = |span| if self.rtt.has_sample() { span } else { Duration::ZERO };
         PathView {
             id: self.net,
             usable: self.is_usable(),
-            has_room: ready && self.window_has_room(packet_bytes),
+            has_room: ready && self.in_flight + packet_bytes <= window,
             backup: self.local_backup || self.peer_backup,
             tried: false,
             srtt: sampled(self.rtt.smoothed()),
@@ -200,7 +221,7 @@ impl Path {
             min_rtt: sampled(self.rtt.min()),
             mdev: self.rtt.var(),
             rttvar_kernel: (self.rtt.var() * 4).max(KERNEL_RTTVAR_FLOOR),
-            cwnd_packets: self.cc.window_bytes() / packet_bytes,
+            cwnd_packets: window / packet_bytes,
             ssthresh_packets: match self.cc.ssthresh_bytes() {
                 u64::MAX => u64::MAX,
                 bytes => bytes / packet_bytes,
@@ -209,7 +230,7 @@ impl Path {
             queued_packets: 0,
             unacked_bytes: self.in_flight,
             mss_bytes: packet_bytes,
-            pacing_rate: if self.rtt.has_sample() { self.pacing_rate() } else { Bitrate::ZERO },
+            pacing_rate: if self.rtt.has_sample() { rate } else { Bitrate::ZERO },
             loss_ratio: self.stats.lost_packets as f64 / sent as f64,
             forecast: self.forecast.front().copied(),
             repeat_bytes: 0,

@@ -88,6 +88,6 @@ impl Space {
     }
 
     pub fn is_eliciting(&self) -> bool {
-        self.sent.oldest_eliciting().is_some()
+        self.sent.is_eliciting()
     }
 }

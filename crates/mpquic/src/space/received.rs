@@ -13,7 +13,10 @@ const ACK_EVERY: u32 = 2;
 /// Which packets came in a space, and whether that has to be said.
 #[derive(Debug, Default)]
 pub(crate) struct Received {
-    ranges: RangeInclusiveSet<u64>,
+    /// The newest range; nearly every packet makes it longer by one.
+    newest: Option<RangeInclusive<u64>>,
+    /// Those before, never adjacent to it.
+    older: RangeInclusiveSet<u64>,
     /// Lower numbers count as received.
     floor: u64,
     largest_at: Instant,
@@ -26,12 +29,15 @@ pub(crate) struct Received {
 
 impl Received {
     pub fn largest(&self) -> Option<u64> {
-        self.ranges.last().map(|range| *range.end())
+        self.newest.as_ref().map(|range| *range.end())
     }
 
     /// A second packet with a number must be dropped (RFC 9000 §12.3).
     pub fn is_duplicate(&self, number: u64) -> bool {
-        number < self.floor || self.ranges.contains(&number)
+        let newest = self.newest.as_ref();
+        newest.is_some_and(|range| range.contains(&number))
+            || number < self.floor
+            || (newest.is_some_and(|range| number < *range.start()) && self.older.contains(&number))
     }
 
     /// A packet came; `delay` is how long its acknowledgement may wait.
@@ -40,12 +46,7 @@ impl Received {
         if self.largest().is_none_or(|largest| number > largest) {
             self.largest_at = now;
         }
-        self.ranges.insert(number..=number);
-        while self.ranges.len() > MAX_RANGES {
-            let Some(oldest) = self.ranges.first().cloned() else { break };
-            self.floor = oldest.end() + 1;
-            self.ranges.remove(oldest);
-        }
+        self.insert(number);
         if !eliciting {
             return;
         }
@@ -53,6 +54,34 @@ impl Received {
         // RFC 9000 §13.2.1: at once for packets out of order, and for every second one.
         let at = if in_order && self.eliciting < ACK_EVERY { now + delay } else { now };
         self.ack_at = Some(self.ack_at.map_or(at, |earlier| earlier.min(at)));
+    }
+
+    fn insert(&mut self, number: u64) {
+        match &mut self.newest {
+            Some(newest) if number == newest.end() + 1 => *newest = *newest.start()..=number,
+            Some(newest) if number > *newest.end() => {
+                self.older.insert(std::mem::replace(newest, number..=number));
+            }
+            Some(newest) if number + 1 >= *newest.start() => self.join(number),
+            Some(_) => self.older.insert(number..=number),
+            None => self.newest = Some(number..=number),
+        }
+        while self.older.len() >= MAX_RANGES {
+            let Some(oldest) = self.older.first().cloned() else { break };
+            self.floor = oldest.end() + 1;
+            self.older.remove(oldest);
+        }
+    }
+
+    /// The packet just before the newest range came, and may close the gap before that.
+    fn join(&mut self, number: u64) {
+        let Some(newest) = &mut self.newest else { return };
+        let before = self.older.last().filter(|before| before.end() + 1 == number).cloned();
+        let start = before.as_ref().map_or(number, |before| *before.start());
+        *newest = start.min(*newest.start())..=*newest.end();
+        if let Some(before) = before {
+            self.older.remove(before);
+        }
     }
 
     /// The mark of a packet (RFC 9000 §13.4.1).
@@ -67,10 +96,10 @@ impl Received {
 
     /// The acknowledgement of everything remembered, if there is anything.
     pub fn ack(&self, now: Instant, exponent: u64) -> Option<AckFrame> {
-        let ranges: Vec<RangeInclusive<u64>> = self.ranges.iter().rev().cloned().collect();
-        if ranges.is_empty() {
-            return None;
-        }
+        let newest = self.newest.clone()?;
+        let mut ranges = Vec::with_capacity(1 + self.older.len());
+        ranges.push(newest);
+        ranges.extend(self.older.iter().rev().cloned());
         let delay = (now - self.largest_at).as_micros() as u64 >> exponent;
         let ecn = (self.ecn != EcnCounts::default()).then_some(self.ecn);
         Some(AckFrame { delay, ranges, ecn })
@@ -84,10 +113,10 @@ impl Received {
 
     /// The peer has an acknowledgement up to `largest`: it need not be repeated (RFC 9000 §13.2.4).
     pub fn forget_through(&mut self, largest: u64) {
-        let Some(newest) = self.largest() else { return };
-        let end = largest.min(newest.saturating_sub(1));
-        if self.ranges.len() > MAX_RANGES / 2 && end >= self.floor {
-            self.ranges.remove(self.floor..=end);
+        let Some(newest) = &self.newest else { return };
+        let end = largest.min(newest.start().saturating_sub(1));
+        if self.older.len() >= MAX_RANGES / 2 && end >= self.floor {
+            self.older.remove(self.floor..=end);
             self.floor = end + 1;
         }
     }

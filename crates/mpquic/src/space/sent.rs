@@ -1,6 +1,7 @@
 use crate::streams::Chunk;
 use crate::wire::Frame;
 use recovery::SendSnapshot;
+use smallvec::SmallVec;
 use std::collections::VecDeque;
 use std::ops::Range;
 use units::Instant;
@@ -16,11 +17,14 @@ pub(crate) enum SentFrame {
         largest: u64,
     },
     /// A frame that goes again as it is.
-    Control(Frame<'static>),
+    Control(Box<Frame<'static>>),
     MaxData,
     MaxStreamData(u64),
     MaxStreams(bool),
 }
+
+/// Those of a packet: most have one.
+pub(crate) type SentFrames = SmallVec<[SentFrame; 1]>;
 
 /// A packet in flight.
 #[derive(Debug)]
@@ -28,7 +32,7 @@ pub(crate) struct SentPacket {
     pub sent_at: Instant,
     pub bytes: u64,
     pub eliciting: bool,
-    pub frames: Vec<SentFrame>,
+    pub frames: SentFrames,
     pub snapshot: SendSnapshot,
     /// Its frames were given to others already, and it no longer counts as in flight.
     pub given_up: bool,
@@ -38,7 +42,7 @@ pub(crate) struct SentPacket {
 
 #[derive(Debug)]
 enum Slot {
-    Packet(Box<SentPacket>),
+    Packet(SentPacket),
     /// Never sent, to catch those who acknowledge what they did not see (RFC 9000 §21.4).
     Skipped,
     Gone,
@@ -50,6 +54,9 @@ pub(crate) struct SentPackets {
     slots: VecDeque<Slot>,
     /// Number of the first slot.
     first: u64,
+    /// Those that count as in flight, and of these the ones that elicit an acknowledgement.
+    in_flight: u64,
+    eliciting: u64,
 }
 
 impl SentPackets {
@@ -59,7 +66,9 @@ impl SentPackets {
     }
 
     pub fn push(&mut self, packet: SentPacket) {
-        self.slots.push_back(Slot::Packet(Box::new(packet)));
+        self.in_flight += 1;
+        self.eliciting += u64::from(packet.eliciting);
+        self.slots.push_back(Slot::Packet(packet));
     }
 
     /// A packet that elicits no acknowledgement left: nothing is expected of it.
@@ -80,7 +89,11 @@ impl SentPackets {
             return Err(());
         }
         let Slot::Packet(packet) = std::mem::replace(slot, Slot::Gone) else { return Ok(None) };
-        Ok(Some(*packet))
+        if !packet.given_up {
+            self.in_flight -= 1;
+            self.eliciting -= u64::from(packet.eliciting);
+        }
+        Ok(Some(packet))
     }
 
     /// Drops what is settled at the front; a skipped number stays as long as an older packet.
@@ -101,26 +114,32 @@ impl SentPackets {
 
     pub fn iter(&self) -> impl Iterator<Item = (u64, &SentPacket)> {
         self.slots.iter().zip(self.first..).filter_map(|(slot, number)| match slot {
-            Slot::Packet(packet) => Some((number, &**packet)),
+            Slot::Packet(packet) => Some((number, packet)),
             _ => None,
         })
     }
 
     pub fn iter_mut(&mut self) -> impl Iterator<Item = (u64, &mut SentPacket)> {
         self.slots.iter_mut().zip(self.first..).filter_map(|(slot, number)| match slot {
-            Slot::Packet(packet) => Some((number, &mut **packet)),
+            Slot::Packet(packet) => Some((number, packet)),
             _ => None,
         })
     }
 
-    /// Ack-eliciting packets that count as in flight: the oldest's time of sending.
-    pub fn oldest_eliciting(&self) -> Option<Instant> {
-        self.iter().find(|(_, packet)| packet.eliciting && !packet.given_up).map(|(_, p)| p.sent_at)
+    /// Nothing counts as in flight any more: it was given to others.
+    pub fn give_up(&mut self) {
+        self.iter_mut().for_each(|(_, packet)| packet.given_up = true);
+        (self.in_flight, self.eliciting) = (0, 0);
+    }
+
+    /// Whether an acknowledgement of something in flight is due.
+    pub fn is_eliciting(&self) -> bool {
+        self.eliciting > 0
     }
 
     /// Packets that count as in flight.
     pub fn in_flight_packets(&self) -> u64 {
-        self.iter().filter(|(_, packet)| !packet.given_up).count() as u64
+        self.in_flight
     }
 
     pub fn len(&self) -> usize {

@@ -4,6 +4,7 @@ use super::{SendHalf, Streams, is_bidi};
 use crate::error::{Code, TransportError};
 use crate::event::Event;
 use crate::wire::Frame;
+use std::collections::VecDeque;
 
 /// Bookkeeping of out-of-order pieces may cost a quarter of the largest window and this much.
 const OVERHEAD_FLOOR_BYTES: u64 = 1 << 20;
@@ -11,7 +12,7 @@ const OVERHEAD_FLOOR_BYTES: u64 = 1 << 20;
 impl Streams {
     /// Makes sure that a stream which the peer names exists, if it may (RFC 9000 §3.2, §4.6).
     /// False: it is over, the frame is late.
-    fn touch(&mut self, id: u64, events: &mut Vec<Event>) -> Result<bool, TransportError> {
+    fn touch(&mut self, id: u64, events: &mut VecDeque<Event>) -> Result<bool, TransportError> {
         let kind = usize::from(!is_bidi(id));
         let index = id >> 2;
         if self.is_ours(id) {
@@ -31,12 +32,16 @@ impl Streams {
                 let limit = self.peer.initial_max_stream_data_bidi_local;
                 self.send.insert(id, SendHalf::with_limit(limit));
             }
-            events.push(Event::StreamOpened(id));
+            events.push_back(Event::StreamOpened(id));
         }
         Ok(true)
     }
 
-    fn touch_recv(&mut self, id: u64, events: &mut Vec<Event>) -> Result<bool, TransportError> {
+    fn touch_recv(
+        &mut self,
+        id: u64,
+        events: &mut VecDeque<Event>,
+    ) -> Result<bool, TransportError> {
         if self.is_ours(id) && !is_bidi(id) {
             return Err(TransportError::new(Code::StreamState, "data on a send-only stream"));
         }
@@ -44,7 +49,11 @@ impl Streams {
         Ok(self.recv.contains_key(&id))
     }
 
-    fn touch_send(&mut self, id: u64, events: &mut Vec<Event>) -> Result<bool, TransportError> {
+    fn touch_send(
+        &mut self,
+        id: u64,
+        events: &mut VecDeque<Event>,
+    ) -> Result<bool, TransportError> {
         if !self.is_ours(id) && !is_bidi(id) {
             return Err(TransportError::new(Code::StreamState, "a receive-only stream"));
         }
@@ -66,7 +75,7 @@ impl Streams {
         &mut self,
         (id, offset, fin): (u64, u64, bool),
         data: &[u8],
-        events: &mut Vec<Event>,
+        events: &mut VecDeque<Event>,
     ) -> Result<u64, TransportError> {
         if !self.touch_recv(id, events)? {
             self.counted.duplicate_bytes += data.len() as u64;
@@ -87,7 +96,7 @@ impl Streams {
         let tell =
             (!was_readable && half.data.is_readable()) || (half.is_complete() && !half.ended);
         if tell && !discards {
-            events.push(Event::Readable(id));
+            events.push_back(Event::Readable(id));
         }
         self.grow(grown)?;
         if discards {
@@ -105,7 +114,7 @@ impl Streams {
         id: u64,
         code: u64,
         size: u64,
-        events: &mut Vec<Event>,
+        events: &mut VecDeque<Event>,
     ) -> Result<(), TransportError> {
         if !self.touch_recv(id, events)? {
             return Ok(());
@@ -121,7 +130,7 @@ impl Streams {
             half.data.clear();
             half.reset = Some(code);
             self.read_data += if half.stopped { grown } else { unread };
-            events.push(Event::Readable(id));
+            events.push_back(Event::Readable(id));
         }
         self.grow(grown)
     }
@@ -130,7 +139,7 @@ impl Streams {
     pub fn on_frame(
         &mut self,
         frame: &Frame<'_>,
-        events: &mut Vec<Event>,
+        events: &mut VecDeque<Event>,
     ) -> Result<Option<Frame<'static>>, TransportError> {
         match *frame {
             Frame::ResetStream { id, error_code, final_size } => {
@@ -142,7 +151,7 @@ impl Streams {
                 if let Ok(Some(final_size)) = self.reset(id, error_code)
                     && !done
                 {
-                    events.push(Event::Stopped(id, error_code));
+                    events.push_back(Event::Stopped(id, error_code));
                     return Ok(Some(Frame::ResetStream { id, error_code, final_size }));
                 }
             }
@@ -157,7 +166,7 @@ impl Streams {
                 let count = &mut self.counts[usize::from(!bidi)];
                 if maximum > count.allowed {
                     count.allowed = maximum;
-                    events.push(Event::StreamsAvailable(bidi));
+                    events.push_back(Event::StreamsAvailable(bidi));
                 }
             }
             Frame::StreamDataBlocked { id, .. } => {

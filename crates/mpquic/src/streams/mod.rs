@@ -58,6 +58,8 @@ pub(crate) struct Streams {
     pub recv: BTreeMap<u64, RecvHalf>,
     /// Streams with something to send, as far as is known.
     ready: BTreeSet<u64>,
+    /// Streams with something to send again, as far as is known.
+    again: BTreeSet<u64>,
     /// Who sends next: the streams take turns.
     turn: u64,
     pub counts: [Count; 2],
@@ -89,6 +91,7 @@ impl Streams {
             send: BTreeMap::new(),
             recv: BTreeMap::new(),
             ready: BTreeSet::new(),
+            again: BTreeSet::new(),
             turn: 0,
             counts: [count(), count()],
             peer: Params::default(),
@@ -178,6 +181,7 @@ impl Streams {
         self.queued -= half.end() - final_size;
         self.buffered -= half.reset(error_code);
         self.ready.remove(&id);
+        self.again.remove(&id);
         Ok(Some(final_size))
     }
 
@@ -218,6 +222,7 @@ impl Streams {
         if self.send.get(&id).is_some_and(over) {
             self.send.remove(&id);
             self.ready.remove(&id);
+            self.again.remove(&id);
         }
         let gone = !self.recv.contains_key(&id) && !self.send.contains_key(&id);
         if gone && !self.is_ours(id) {
@@ -232,8 +237,10 @@ impl Streams {
     /// Something that path `by` carried was lost, or may be: the stream has something to send again.
     pub fn on_lost(&mut self, chunk: &Chunk, by: u32) {
         if let Some(half) = self.send.get_mut(&chunk.id) {
-            self.ready.insert(chunk.id);
             half.on_lost(chunk.range.clone(), chunk.fin, by);
+            if half.has_again() {
+                self.again.insert(chunk.id);
+            }
         }
     }
 
@@ -243,30 +250,42 @@ impl Streams {
             return false;
         };
         self.buffered -= half.on_acked(chunk.range.clone(), chunk.fin);
+        if !self.again.is_empty() && !half.has_again() {
+            self.again.remove(&chunk.id);
+        }
         half.is_done()
     }
 
     pub fn has_again(&self) -> bool {
-        self.ready.iter().any(|id| self.send.get(id).is_some_and(SendHalf::has_again))
+        !self.again.is_empty()
     }
 
     pub fn window_left(&self) -> u64 {
         self.max_data.saturating_sub(self.sent_data)
     }
 
-    /// Bytes that could leave now for the first time; an end alone counts as one.
-    pub fn unsent(&self) -> u64 {
+    /// Something could leave now for the first time: bytes, or the end of a stream alone.
+    pub fn has_new(&self) -> bool {
         let window = self.window_left();
-        let halves = self.ready.iter().filter_map(|id| self.send.get(id));
-        let halves = halves.filter(|half| half.has_new());
-        let bytes = halves
-            .fold((0, false), |(sum, end), half| (sum + half.unsent(), end || half.unsent() == 0));
-        bytes.0.min(window).max(u64::from(bytes.1))
+        let mut halves = self.ready.iter().filter_map(|id| self.send.get(id));
+        halves.any(|half| half.has_new() && (window > 0 || half.unsent() == 0))
+    }
+
+    /// Bytes that were never sent, whatever the windows say.
+    pub fn unsent(&self) -> u64 {
+        self.queued
+    }
+
+    /// The connection's window as the peer gave it last, counted from what it has acknowledged (it
+    /// tells its limit, not what it has read).
+    pub fn receive_window_bytes(&self) -> u64 {
+        let unacked = self.buffered.saturating_sub(self.queued);
+        self.max_data.saturating_sub(self.sent_data.saturating_sub(unacked))
     }
 
     /// There are bytes to send, and the peer's windows admit none of them.
     pub fn is_stalled(&self) -> bool {
-        self.queued > 0 && self.unsent() == 0
+        self.queued > 0 && !self.has_new()
     }
 
     /// What the peer's windows still admit: the connection's, and those of the streams that send.
@@ -296,10 +315,13 @@ impl Streams {
     }
 
     fn chunk_again(&mut self, room: usize) -> Option<(Chunk, u32)> {
-        let id =
-            *self.ready.iter().find(|id| self.send.get(id).is_some_and(SendHalf::has_again))?;
+        let id = *self.again.first()?;
         let max = room.checked_sub(1 + 8 + 8 + 2).filter(|max| *max > 0)?;
-        let (range, fin, by) = self.send.get_mut(&id)?.next_again(max as u64)?;
+        let half = self.send.get_mut(&id)?;
+        let (range, fin, by) = half.next_again(max as u64)?;
+        if !half.has_again() {
+            self.again.remove(&id);
+        }
         Some((Chunk { id, range, fin }, by))
     }
 
@@ -311,9 +333,7 @@ impl Streams {
             turn = id + 1;
             let Some(half) = self.send.get_mut(&id) else { continue };
             if !half.has_new() {
-                if !half.has_again() {
-                    self.ready.remove(&id);
-                }
+                self.ready.remove(&id);
                 continue;
             }
             let head = crate::wire::Frame::stream_head_len(id, half.sent_to());

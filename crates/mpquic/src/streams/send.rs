@@ -138,18 +138,22 @@ impl SendHalf {
             return 0;
         }
         let fresh = range.start.max(self.acked_to)..range.end;
-        if !fresh.is_empty() {
+        if !self.again.is_empty() {
             self.again.remove(fresh.clone());
-            self.acked.insert(fresh);
         }
-        let Some(first) = self.acked.first().filter(|first| first.start == self.acked_to).cloned()
-        else {
+        if fresh.start > self.acked_to {
+            self.acked.insert(fresh);
             return 0;
-        };
-        self.acked.remove(first.clone());
-        let freed = first.end - self.acked_to;
+        }
+        let mut end = fresh.end;
+        // What was acknowledged out of order and now joins.
+        while let Some(first) = self.acked.first().filter(|first| first.start <= end).cloned() {
+            end = end.max(first.end);
+            self.acked.remove(first);
+        }
+        let freed = end - self.acked_to;
         self.buffer.drain(..(freed as usize).min(self.buffer.len()));
-        self.acked_to = first.end;
+        self.acked_to = end;
         freed
     }
 

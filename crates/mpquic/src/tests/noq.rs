@@ -3,7 +3,7 @@
 use super::tls;
 use super::world::{Bulk, Host, pattern};
 use crate::Ecn;
-use bytes::BytesMut;
+use bytes::{Bytes, BytesMut};
 use noq_proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use noq_proto::{
     ClientConfig, Connection, ConnectionHandle, DatagramEvent, Dir, EcnCodepoint, Endpoint,
@@ -167,7 +167,7 @@ impl Host for Noq {
         let (to, from) = (address(self.is_server, net.0), address(!self.is_server, net.0));
         let tuple = FourTuple::new(from, Some(to.ip()));
         let mut answer = Vec::new();
-        let data = BytesMut::from(&datagram[..]);
+        let data = BytesMut::from(Bytes::from(datagram));
         match self.endpoint.handle(moment(now), tuple, self.mark.take(), data, &mut answer) {
             Some(DatagramEvent::ConnectionEvent(_, event)) => {
                 if let Some((_, connection)) = &mut self.connection {

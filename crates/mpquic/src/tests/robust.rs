@@ -183,7 +183,7 @@ fn a_peer_that_breaks_flow_control_or_limits_is_stopped() {
     };
     let fresh = || Streams::new(false, &config);
     let code = |result: Result<u64, TransportError>| result.unwrap_err().code;
-    let mut events = Vec::new();
+    let mut events = std::collections::VecDeque::new();
     assert_eq!(code(fresh().on_data((0, 900, false), &[0; 101], &mut events)), Code::FlowControl);
     assert_eq!(code(fresh().on_data((16, 0, false), &[0], &mut events)), Code::StreamLimit);
     assert_eq!(code(fresh().on_data((1, 0, false), &[0], &mut events)), Code::StreamState);
@@ -207,7 +207,7 @@ fn gaps_without_end_are_bounded_by_what_they_cost() {
         ..Config::new(super::tls::server_role())
     };
     let mut streams = crate::streams::Streams::new(false, &config);
-    let mut events = Vec::new();
+    let mut events = std::collections::VecDeque::new();
     let mut taken = 0;
     let error = loop {
         match streams.on_data((0, taken * 2, false), &[1], &mut events) {

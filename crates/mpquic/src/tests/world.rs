@@ -152,7 +152,7 @@ impl Host for Own {
     }
 
     fn work(&mut self, now: Instant) {
-        for event in self.endpoint.take_events() {
+        while let Some(event) = self.endpoint.poll_event() {
             if let Event::Readable(id) = event
                 && self.reads
             {
