@@ -1,3 +1,6 @@
 mod ends;
 mod files;
+mod interop;
+mod noq;
 mod paths;
+mod tls;
