@@ -44,4 +44,7 @@ pub use session::{Ends, Notice, PathReport, Session, Status};
 pub use tls::{Anchor, HQ_INTEROP, Identity, Trust};
 
 #[cfg(test)]
+extern crate self as udp; // what tests share with the examples names the crate from outside
+
+#[cfg(test)]
 mod tests;

@@ -1,6 +1,6 @@
 //! TLS of noq's ends: the same certificates and pins as ours, from the roles of our own.
 
-use crate::{Anchor, HQ_INTEROP, Identity, Trust};
+use udp::{Anchor, HQ_INTEROP, Identity, Trust};
 use mpquic::{Role, rustls};
 
 /// A server's, and the fingerprint of its certificate.
