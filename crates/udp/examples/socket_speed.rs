@@ -1,5 +1,5 @@
 //! How fast bulk transfers are over loopback sockets, ours beside noq-proto in the same run:
-//! `cargo run --release --package skyweave-udp --example socket_speed [MEGABYTES [ROUNDS]]` prints one
+//! `cargo run --release --package skyweave-udp --example socket_speed [MEGABYTES [ROUNDS [ours|noq]]]` prints one
 //! JSON object. Each end has a thread; both have GSO and GRO by quinn-udp and datagrams of one size.
 //! It reports and never judges: a busy machine changes the numbers by a factor.
 
@@ -72,7 +72,8 @@ fn ours(paths: u32, bytes: u64) -> Cost {
     })
 }
 
-fn of_noq(paths: u32, bytes: u64) -> Cost {
+/// `None` when noq broke off: with two paths it gives up beyond 1024 gaps in a stream.
+fn of_noq(paths: u32, bytes: u64) -> Option<Cost> {
     let tuning = Tuning { paths, datagram_bytes: DATAGRAM };
     let (server_tls, pin) = tls_of_tests::server();
     let pin: String = pin.iter().map(|byte| format!("{byte:02x}")).collect();
@@ -81,36 +82,44 @@ fn of_noq(paths: u32, bytes: u64) -> Cost {
         Noq::client(tls_of_tests::client(&pin), &ips(paths), server.address(), tuning);
     let over = Arc::new(AtomicBool::new(false));
     let stops = over.clone();
-    measure(|| {
+    let cost = measure(|| {
         let far = std::thread::spawn(move || server.run(|_| stops.load(Ordering::Relaxed)));
         client.run(|noq| noq.finished);
-        assert_eq!(client.received_bytes, bytes, "{:?}", client.lost);
         over.store(true, Ordering::Relaxed);
         far.join().expect("no panic");
-    })
+    });
+    (client.received_bytes == bytes).then_some(cost)
 }
 
-fn median(mut values: Vec<f64>) -> f64 {
+/// As JSON: null when nothing was measured.
+fn median(mut values: Vec<f64>) -> String {
     values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
+    values.get(values.len() / 2).map_or("null".into(), |value| format!("{value:.3}"))
 }
 
 fn main() {
-    let mut arguments = std::env::args().skip(1).map(|text| text.parse::<u64>());
-    let bytes = arguments.next().and_then(Result::ok).unwrap_or(300) * 1_000_000;
-    let rounds = arguments.next().and_then(Result::ok).unwrap_or(5);
+    let mut arguments = std::env::args().skip(1);
+    let mut number = |default| {
+        arguments.next().and_then(|text| text.parse::<u64>().ok()).unwrap_or(default)
+    };
+    let (bytes, rounds) = (number(300) * 1_000_000, number(5));
+    let only = arguments.next();
     let mut parts = Vec::new();
     for paths in [1, 2] {
         let mut costs: [Vec<Cost>; 2] = [Vec::new(), Vec::new()];
         for _ in 0..rounds {
-            costs[0].push(ours(paths, bytes));
-            costs[1].push(of_noq(paths, bytes));
+            if only.as_deref() != Some("noq") {
+                costs[0].push(ours(paths, bytes));
+            }
+            if only.as_deref() != Some("ours") {
+                costs[1].extend(of_noq(paths, bytes));
+            }
         }
         for (name, costs) in ["ours", "noq"].iter().zip(costs) {
             let gbps = costs.iter().map(|cost| bytes as f64 * 8e-9 / cost.wall_s).collect();
             let cpu = costs.iter().map(|cost| cost.cpu_s / (bytes as f64 * 8e-9)).collect();
             parts.push(format!(
-                "\"{name}_{paths}_path_gbps\": {:.3}, \"{name}_{paths}_path_cpu_s_per_gbit\": {:.3}",
+                "\"{name}_{paths}_path_gbps\": {}, \"{name}_{paths}_path_cpu_s_per_gbit\": {}",
                 median(gbps),
                 median(cpu),
             ));

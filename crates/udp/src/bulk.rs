@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use units::{Duration, Instant, PathId};
 
 const CHUNK_BYTES: usize = 1 << 18;
+static ZEROS: [u8; CHUNK_BYTES] = [0; CHUNK_BYTES];
 /// The receiver has everything.
 pub(crate) const COMPLETE: u64 = 0;
 /// The time of the transfer is over.
@@ -199,7 +200,6 @@ impl Bulk {
             self.stream = endpoint.open_stream(false).ok();
         }
         let Some(stream) = self.stream.filter(|_| !self.finished) else { return };
-        let zeros = [0; CHUNK_BYTES];
         loop {
             let left = self.plan.bytes.map_or(u64::MAX, |bytes| bytes - self.moved);
             if left == 0 {
@@ -207,7 +207,7 @@ impl Bulk {
                 return;
             }
             let next = left.min(CHUNK_BYTES as u64) as usize;
-            match endpoint.write(stream, &zeros[..next]) {
+            match endpoint.write(stream, &ZEROS[..next]) {
                 Ok(0) | Err(_) => return, // full, or over
                 Ok(taken) => self.moved += taken as u64,
             }

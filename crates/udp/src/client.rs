@@ -152,7 +152,7 @@ impl Client {
                 let came = socket.receive(&mut self.space, |route, ecn, datagram| {
                     if same(route.remote, remote) {
                         bytes += datagram.len() as u64;
-                        self.endpoint.handle(now, net, datagram.to_vec(), ecn);
+                        self.endpoint.handle_in_place(now, net, datagram, ecn);
                     }
                 });
                 lane.received_bytes += bytes;

@@ -171,7 +171,7 @@ impl Attempt {
     fn turn(&mut self, now: Instant, space: &mut Space) -> Outcome {
         let (endpoint, net) = (&mut self.endpoint, PathId(self.lane as u8));
         self.socket.receive(space, |_, ecn, datagram| {
-            endpoint.handle(now, net, datagram.to_vec(), ecn);
+            endpoint.handle_in_place(now, net, datagram, ecn);
         });
         if self.endpoint.poll_timeout().is_some_and(|at| at <= now) {
             self.endpoint.on_timeout(now);

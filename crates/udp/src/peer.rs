@@ -74,10 +74,10 @@ impl Peer {
     }
 
     /// A datagram for this connection. Its addresses become a path's when it is authentic.
-    pub fn handle(&mut self, now: Instant, (route, ecn): (Route, Option<Ecn>), data: Vec<u8>) {
+    pub fn handle(&mut self, now: Instant, (route, ecn): (Route, Option<Ecn>), data: &mut [u8]) {
         let Some(place) = self.place_of(route) else { return };
         self.places[place].received_bytes += data.len() as u64;
-        self.endpoint.handle(now, PathId(place as u8), data, ecn);
+        self.endpoint.handle_in_place(now, PathId(place as u8), data, ecn);
     }
 
     fn place_of(&mut self, route: Route) -> Option<usize> {

@@ -131,29 +131,24 @@ impl Server {
     fn receive(&mut self, now: Instant) -> bool {
         self.answers = 0;
         let mut space = std::mem::replace(&mut self.space, Space::empty());
+        let socket = self.socket.clone();
         let mut rounds = 0;
-        while rounds < TURN_RECEIVES {
-            let mut came: Vec<(Route, Option<Ecn>, Vec<u8>)> = Vec::new();
-            let any = self.socket.receive(&mut space, |route, ecn, datagram| {
-                came.push((route, ecn, datagram.to_vec()));
-            });
-            for (route, ecn, datagram) in came {
+        while rounds < TURN_RECEIVES
+            && socket.receive(&mut space, |route, ecn, datagram| {
                 self.on_datagram(now, (route, ecn), datagram);
-            }
-            if !any {
-                break;
-            }
+            })
+        {
             rounds += 1;
         }
         self.space = space;
         rounds == TURN_RECEIVES
     }
 
-    fn on_datagram(&mut self, now: Instant, (route, ecn): (Route, Option<Ecn>), data: Vec<u8>) {
-        let header = match parse(&data, LOCAL_CID_BYTES) {
+    fn on_datagram(&mut self, now: Instant, (route, ecn): (Route, Option<Ecn>), data: &mut [u8]) {
+        let header = match parse(data, LOCAL_CID_BYTES) {
             Ok(header) => header,
             Err(WireError::Version(_)) => {
-                let answer = version_negotiation(&data, random::<1>()[0]);
+                let answer = version_negotiation(data, random::<1>()[0]);
                 return self.answer(route, answer);
             }
             Err(_) => return,
@@ -170,7 +165,7 @@ impl Server {
             Kind::Initial if data.len() >= MIN_INITIAL_BYTES => self.admit(now, (route, ecn), data),
             Kind::Short => {
                 let key = self.config.endpoint.reset_key;
-                self.answer(route, stateless_reset(&key, &data, random()));
+                self.answer(route, stateless_reset(&key, data, random()));
             }
             _ => {}
         }
@@ -186,7 +181,7 @@ impl Server {
     }
 
     /// A first packet: a connection, if there is room and it decrypts.
-    fn admit(&mut self, now: Instant, (route, ecn): (Route, Option<Ecn>), data: Vec<u8>) {
+    fn admit(&mut self, now: Instant, (route, ecn): (Route, Option<Ecn>), data: &mut [u8]) {
         let full = self.peers.len() >= self.config.max_connections
             || self.half_open >= self.config.max_half_open;
         if full {

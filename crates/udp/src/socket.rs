@@ -245,17 +245,17 @@ impl Socket {
     pub fn receive(
         &self,
         space: &mut Space,
-        mut take: impl FnMut(Route, Option<Ecn>, &[u8]),
+        mut take: impl FnMut(Route, Option<Ecn>, &mut [u8]),
     ) -> bool {
         let mut meta = [RecvMeta::default(); RECEIVE_MESSAGES];
         let mut slices: Vec<IoSliceMut<'_>> =
             space.bytes.iter_mut().map(|bytes| IoSliceMut::new(bytes)).collect();
         let count = self.state.recv(UdpSockRef::from(&self.io), &mut slices, &mut meta);
         let Ok(count) = count else { return false };
-        for (meta, bytes) in meta[..count].iter().zip(&slices) {
+        for (meta, bytes) in meta[..count].iter().zip(&mut slices) {
             let route = Route { remote: meta.addr, local: meta.dst_ip };
-            let bytes = &bytes[..meta.len];
-            for datagram in bytes.chunks(meta.stride.max(1)) {
+            let bytes = &mut bytes[..meta.len];
+            for datagram in bytes.chunks_mut(meta.stride.max(1)) {
                 take(route, meta.ecn.map(mark), datagram);
             }
         }

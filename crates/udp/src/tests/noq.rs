@@ -19,6 +19,7 @@ use std::time::{Duration, Instant};
 
 const BUFFERS: usize = 8;
 const BUFFER_BYTES: usize = 65_535;
+static ZEROS: [u8; 65_536] = [0; 65_536];
 const KERNEL_BYTES: usize = 4 << 20;
 
 /// How a connection of noq behaves.
@@ -35,7 +36,7 @@ fn transport(tuning: Tuning) -> Arc<TransportConfig> {
     config.receive_window(VarInt::from_u32(64 << 20));
     // Two paths soon exceed its limit of 1024 gaps in a stream, which is fatal: no more than that
     // many packets fit into the smaller window.
-    let window = if tuning.paths > 1 { 1_150_000 } else { 16 << 20 };
+    let window = if tuning.paths > 1 { 400_000 } else { 16 << 20 };
     config.stream_receive_window(VarInt::from_u32(window));
     if tuning.paths > 1 {
         config.max_concurrent_multipath_paths(tuning.paths);
@@ -322,10 +323,9 @@ impl Noq {
     fn give(&mut self) {
         let Some(id) = self.answering else { return };
         let (_, connection) = self.connection.as_mut().unwrap();
-        let zeros = [0; 65_536];
         while self.given_bytes < self.gives_bytes {
-            let left = (self.gives_bytes - self.given_bytes).min(zeros.len() as u64) as usize;
-            let Ok(taken) = connection.send_stream(id).write(&zeros[..left]) else { return };
+            let left = (self.gives_bytes - self.given_bytes).min(ZEROS.len() as u64) as usize;
+            let Ok(taken) = connection.send_stream(id).write(&ZEROS[..left]) else { return };
             self.given_bytes += taken as u64;
         }
         let _ = connection.send_stream(id).finish();
