@@ -37,9 +37,7 @@ impl Endpoint {
         self.update_rest(now);
         self.assign_acks(now);
         let mut from = 0;
-        while let Some(path) =
-            self.paths.range(from..).map(|(_, path)| path).find(|path| path.has_duty(now))
-        {
+        while let Some(path) = self.paths.from(from).find(|path| path.has_duty(now)) {
             let id = path.id;
             if let Some(out) = self.path_datagram(now, id) {
                 return Some(out);
@@ -122,9 +120,7 @@ impl Endpoint {
     fn assign_acks(&mut self, now: Instant) {
         let mut from = 0;
         let due = |path: &&Path| path.space.received.ack_at.is_some_and(|at| at <= now);
-        while let Some(id) =
-            self.paths.range(from..).map(|(_, path)| path).find(due).map(|path| path.id)
-        {
+        while let Some(id) = self.paths.from(from).find(due).map(|path| path.id) {
             from = id + 1;
             let carriers = match self.config.ack_path {
                 AckPath::Scheduled => self.scheduled_ack_path(now).map(Carriers::One),
@@ -178,12 +174,8 @@ impl Endpoint {
         let mut carried = std::mem::take(&mut path.acks_to_carry);
         carried.retain(|other| !self.put_ack(now, draft, *other));
         let mut from = 0;
-        while let Some(other) = self
-            .paths
-            .range(from..)
-            .map(|(_, path)| path)
-            .find(|path| self.rides(id, path))
-            .map(|path| path.id)
+        while let Some(other) =
+            self.paths.from(from).find(|path| self.rides(id, path)).map(|path| path.id)
         {
             from = other + 1;
             self.put_ack(now, draft, other);

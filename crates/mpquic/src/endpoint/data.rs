@@ -29,6 +29,10 @@ impl Endpoint {
                 return Some(out);
             }
         }
+        if !self.has_data() && !self.has_control() && self.streams.buffered == 0 {
+            self.note_limits(now); // not even copies to make
+            return None;
+        }
         self.refresh_views(now);
         let out = self.scheduled_datagram(now).or_else(|| self.control_only_datagram(now));
         let out = out.or_else(|| self.tail_datagram(now));

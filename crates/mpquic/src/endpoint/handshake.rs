@@ -90,7 +90,7 @@ impl Endpoint {
         self.aim_at(self.handshake.original_dcid);
         let mut path = self.new_path(0, net);
         path.validated = true; // the client chose the address: RFC 9000 §8.1 limits servers only
-        self.paths.insert(0, path);
+        self.paths.insert(path);
         self.restart_idle(now);
         self.drive_tls(now).map_err(|error| Error::Tls(error.reason.into()))
     }
@@ -122,7 +122,7 @@ impl Endpoint {
         self.local_cids.add(u32::MAX, dcid); // until the client uses ours
         self.learn_peer(scid);
         let path = self.new_path(0, net);
-        self.paths.insert(0, path);
+        self.paths.insert(path);
         self.restart_idle(now);
         Ok(())
     }
@@ -280,6 +280,9 @@ impl Endpoint {
 
     /// A datagram with what the Initial and Handshake spaces have to send.
     pub(super) fn handshake_datagram(&mut self, now: Instant) -> Option<(PathId, Vec<u8>)> {
+        if self.confirmed {
+            return None;
+        }
         let levels = [Level::Initial, Level::Handshake];
         let wanted: Vec<Level> =
             levels.into_iter().filter(|level| self.wants_handshake_packet(now, *level)).collect();

@@ -18,7 +18,7 @@ use crate::cids::{LOCAL_LEN, LocalCids, PeerCids};
 use crate::config::{Config, Role};
 use crate::error::Error;
 use crate::event::Event;
-use crate::path::{EcnPath, Path, PathStats};
+use crate::path::{EcnPath, Path, PathStats, Paths};
 use crate::streams::Streams;
 use crate::wire::{ConnectionId, Frame, Params};
 use close::Life;
@@ -66,7 +66,7 @@ pub struct Endpoint {
     peer: Params,
     local_cids: LocalCids,
     peer_cids: PeerCids,
-    paths: BTreeMap<u32, Path>,
+    paths: Paths,
     /// Counts of paths that are over, by the caller's path.
     past_stats: BTreeMap<PathId, PathStats>,
     /// What the caller foretold, for paths that come later.
@@ -156,7 +156,7 @@ impl Endpoint {
             peer: Params::default(),
             local_cids: LocalCids::default(),
             peer_cids: PeerCids::default(),
-            paths: BTreeMap::new(),
+            paths: Paths::default(),
             past_stats: BTreeMap::new(),
             forecasts: BTreeMap::new(),
             next_path: 1,

@@ -47,7 +47,7 @@ impl Endpoint {
         let mut path = self.new_path(id, net);
         // The client chose the address: RFC 9000 §8.1 does not limit what it sends there.
         path.came_bytes = u64::from(u32::MAX);
-        self.paths.insert(id, path);
+        self.paths.insert(path);
         self.challenge_path(id);
         self.restart_idle(now);
         Ok(())
@@ -127,7 +127,7 @@ impl Endpoint {
 
     /// The path's last packets had their time.
     pub(super) fn drop_path(&mut self, id: u32) {
-        if let Some(path) = self.paths.remove(&id) {
+        if let Some(path) = self.paths.remove(id) {
             let past = self.past_stats.entry(path.net).or_default();
             *past = path.stats.after(past);
         }
@@ -143,7 +143,7 @@ impl Endpoint {
         let wanted = self.peer.active_connection_id_limit.min(PER_PATH);
         let last = if self.multipath { self.max_path.min(self.peer_max_path) } else { 0 };
         for id in 0..=last {
-            if id < self.next_path && !self.paths.contains_key(&id) {
+            if id < self.next_path && !self.paths.contains(id) {
                 continue; // over
             }
             while self.local_cids.active(id) < wanted {
@@ -166,7 +166,7 @@ impl Endpoint {
         if id > self.max_path {
             return Err(violation("a connection ID for a path beyond the limit"));
         }
-        if id < self.next_path && !self.paths.contains_key(&id) {
+        if id < self.next_path && !self.paths.contains(id) {
             return Ok(()); // over
         }
         for sequence in self.peer_cids.add(id, new)? {

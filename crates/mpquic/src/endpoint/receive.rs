@@ -294,7 +294,7 @@ impl Endpoint {
 
     /// An authentic packet of a path that is not there yet: the client has opened it.
     fn accept_path(&mut self, arrival: &Arrival, id: u32) -> Result<(), TransportError> {
-        if self.paths.contains_key(&id) {
+        if self.paths.contains(id) {
             return Ok(());
         }
         if self.is_client || !self.multipath || id < self.next_path {
@@ -302,7 +302,7 @@ impl Endpoint {
         }
         self.next_path = id + 1;
         let path: Path = self.new_path(id, arrival.net);
-        self.paths.insert(id, path);
+        self.paths.insert(path);
         self.challenge_path(id);
         Ok(())
     }

@@ -14,21 +14,26 @@ impl Endpoint {
             Life::Over => return None,
             Life::Closing { until, .. } | Life::Draining { until } => until,
             Life::Open => {
-                let handshake = self.handshake_timer().map(|(at, _)| at);
-                let acks = [Level::Initial, Level::Handshake].map(|level| {
-                    let space = &self.handshake.space(level).space;
-                    space
-                        .loss_at
-                        .into_iter()
-                        .chain(space.received.ack_at.filter(|_| self.may_answer()))
-                        .min()
-                });
                 let paths = self.paths.values().filter_map(|path| self.path_timer(path));
-                let timers = acks.into_iter().flatten().chain(handshake).chain(paths);
+                let timers = paths.chain(self.handshake_timers());
                 timers.min().unwrap_or(Instant::FAR_FUTURE).min(self.idle_at).min(self.wake_at)
             }
         };
         (first != Instant::FAR_FUTURE).then_some(first)
+    }
+
+    /// When something of the handshake is due.
+    fn handshake_timers(&self) -> Option<Instant> {
+        if self.confirmed {
+            return None;
+        }
+        let spaces = [Level::Initial, Level::Handshake].into_iter();
+        let spaces = spaces.map(|level| &self.handshake.space(level).space);
+        let timers = spaces.flat_map(|space| {
+            let ack_at = space.received.ack_at.filter(|_| self.may_answer());
+            [space.loss_at, ack_at]
+        });
+        timers.flatten().chain(self.handshake_timer().map(|(at, _)| at)).min()
     }
 
     /// The anti-amplification limit leaves room for an answer.
@@ -40,7 +45,7 @@ impl Endpoint {
 
     fn path_timer(&self, path: &Path) -> Option<Instant> {
         let delay = self.max_ack_delay();
-        let others = self.others_work(path.id);
+        let others = || self.others_work(path.id);
         let outage = path.forecast.front();
         let challenge = path.challenge.and(path.challenge_at);
         let due = [
@@ -76,7 +81,7 @@ impl Endpoint {
         if let Some((_, level)) = self.handshake_timer().filter(|(at, _)| *at <= now) {
             self.on_handshake_timer(now, level);
         }
-        let ids: Vec<u32> = self.paths.keys().copied().collect();
+        let ids: Vec<u32> = self.paths.values().map(|path| path.id).collect();
         ids.into_iter().for_each(|id| self.on_path_timer(now, id));
         if self.wake_at <= now {
             self.wake_at = Instant::FAR_FUTURE;
@@ -85,7 +90,6 @@ impl Endpoint {
 
     fn on_path_timer(&mut self, now: Instant, id: u32) {
         let delay = self.max_ack_delay();
-        let others = self.others_work(id);
         let Some(path) = self.paths.get(&id) else { return };
         if path.drains_until.is_some() {
             if path.drains_until.is_some_and(|until| until <= now) {
@@ -102,7 +106,7 @@ impl Endpoint {
             return;
         }
         let fails = path.fails_at(delay).is_some_and(|at| at <= now);
-        let probes = path.pto_at(delay, others).is_some_and(|at| at <= now);
+        let probes = path.pto_at(delay, || self.others_work(id)).is_some_and(|at| at <= now);
         if fails {
             self.fail_path(now, id);
         } else if probes {

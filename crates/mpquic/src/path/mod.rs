@@ -5,11 +5,13 @@ mod pacer;
 mod rtt;
 mod space;
 mod stats;
+mod table;
 
 pub(crate) use ecn::{EcnPath, EcnSeen};
 pub(crate) use rtt::Rtt;
 pub(crate) use space::Space;
 pub use stats::{Health, PathStats};
+pub(crate) use table::Paths;
 
 use congestion::Controller;
 use pacer::Pacer;
@@ -183,14 +185,22 @@ impl Path {
     }
 
     /// When the probe timer fires.
-    pub fn pto_at(&self, max_ack_delay: Duration, others_work: bool) -> Option<Instant> {
-        let rests = self.rest_until.is_some() || !self.is_open();
-        if rests || (!self.space.is_eliciting() && self.health != Health::Failed) {
+    pub fn pto_at(
+        &self,
+        max_ack_delay: Duration,
+        others_work: impl FnOnce() -> bool,
+    ) -> Option<Instant> {
+        let waits = self.space.is_eliciting() || self.health == Health::Failed;
+        if !waits || self.rest_until.is_some() || !self.is_open() {
             return None;
         }
         let pto = self.pto(max_ack_delay);
+        if self.pto_count == 0 {
+            return Some(self.space.last_eliciting_at + pto);
+        }
         let backed_off = pto * (1 << self.pto_count.min(10)); // RFC 9002 §6.2.1
-        let period = if others_work { backed_off.min(pto.max(PROBE_CEILING)) } else { backed_off };
+        let ceiling = if others_work() { pto.max(PROBE_CEILING) } else { backed_off };
+        let period = backed_off.min(ceiling);
         Some(self.space.last_eliciting_at + period)
     }
 
@@ -199,8 +209,7 @@ impl Path {
         if self.health == Health::Failed || self.rest_until.is_some() || !self.is_open() {
             return None;
         }
-        let silence = (self.pto(max_ack_delay) * 3).max(FAILURE_FLOOR);
-        self.silent_since.map(|since| since + silence)
+        self.silent_since.map(|since| since + (self.pto(max_ack_delay) * 3).max(FAILURE_FLOOR))
     }
 
     /// What a scheduler sees.

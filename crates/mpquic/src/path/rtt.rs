@@ -12,12 +12,15 @@ pub(crate) struct Rtt {
     smoothed: Duration,
     var: Duration,
     min: Option<Duration>,
+    /// Probe timeout; asked far more often than the RTT changes.
+    pto: Duration,
 }
 
 impl Default for Rtt {
     fn default() -> Self {
         // RFC 9002 §5.3: smoothed_rtt = kInitialRtt, rttvar = kInitialRtt / 2.
-        Self { latest: INITIAL_RTT, smoothed: INITIAL_RTT, var: INITIAL_RTT / 2, min: None }
+        let (smoothed, var) = (INITIAL_RTT, INITIAL_RTT / 2);
+        Self { latest: smoothed, smoothed, var, min: None, pto: smoothed + var * 4 }
     }
 }
 
@@ -28,6 +31,7 @@ impl Rtt {
             self.min = Some(latest);
             self.smoothed = latest;
             self.var = latest / 2; // RFC 9002 §5.3
+            self.update_pto();
             return;
         };
         let min = min.min(latest);
@@ -36,6 +40,11 @@ impl Rtt {
         let error = self.smoothed.abs_diff(adjusted);
         self.var = (self.var * 3 + error) / 4; // RFC 9002 §5.3
         self.smoothed = (self.smoothed * 7 + adjusted) / 8; // RFC 9002 §5.3
+        self.update_pto();
+    }
+
+    fn update_pto(&mut self) {
+        self.pto = self.smoothed + (self.var * 4).max(GRANULARITY);
     }
 
     pub fn has_sample(&self) -> bool {
@@ -60,7 +69,7 @@ impl Rtt {
 
     /// Probe timeout without the peer's ACK delay (RFC 9002 §6.2.1).
     pub fn pto(&self) -> Duration {
-        self.smoothed + (self.var * 4).max(GRANULARITY)
+        self.pto
     }
 
     /// A packet older than this by the time a later one was acknowledged is lost (RFC 9002 §6.1.2).

@@ -46,7 +46,11 @@ impl Space {
     /// How many packets that were found lost an acknowledgement covers.
     pub fn take_spurious(&mut self, ack: &AckFrame) -> u64 {
         let before = self.lost.len();
-        self.lost.retain(|(number, _)| !ack.ranges.iter().any(|range| range.contains(number)));
+        let covers = |number: &u64| {
+            let index = ack.ranges.partition_point(|range| range.start() > number);
+            ack.ranges.get(index).is_some_and(|range| range.contains(number))
+        };
+        self.lost.retain(|(number, _)| !covers(number));
         (before - self.lost.len()) as u64
     }
 
