@@ -255,7 +255,9 @@ fn to_json(value: &impl Serialize) -> PyResult<String> {
 fn raise(error: UdpError) -> PyErr {
     let text = error.to_string();
     match error {
-        UdpError::Config(_) | UdpError::Pem { .. } | UdpError::Tls(_) => PyValueError::new_err(text),
+        UdpError::Config(_) | UdpError::Pem { .. } | UdpError::Tls(_) => {
+            PyValueError::new_err(text)
+        }
         _ => PyOSError::new_err(text),
     }
 }

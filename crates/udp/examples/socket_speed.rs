@@ -78,8 +78,7 @@ fn of_noq(paths: u32, bytes: u64) -> Option<Cost> {
     let (server_tls, pin) = tls_of_tests::server();
     let pin: String = pin.iter().map(|byte| format!("{byte:02x}")).collect();
     let mut server = Noq::server(server_tls, ips(1)[0], bytes, tuning);
-    let mut client =
-        Noq::client(tls_of_tests::client(&pin), &ips(paths), server.address(), tuning);
+    let mut client = Noq::client(tls_of_tests::client(&pin), &ips(paths), server.address(), tuning);
     let over = Arc::new(AtomicBool::new(false));
     let stops = over.clone();
     let cost = measure(|| {
@@ -99,9 +98,8 @@ fn median(mut values: Vec<f64>) -> String {
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
-    let mut number = |default| {
-        arguments.next().and_then(|text| text.parse::<u64>().ok()).unwrap_or(default)
-    };
+    let mut number =
+        |default| arguments.next().and_then(|text| text.parse::<u64>().ok()).unwrap_or(default);
     let (bytes, rounds) = (number(300) * 1_000_000, number(5));
     let only = arguments.next();
     let mut parts = Vec::new();

@@ -191,7 +191,9 @@ impl Bulk {
     fn tick_at(&self) -> Instant {
         match self.plan.interval {
             Duration::ZERO => Instant::FAR_FUTURE,
-            interval => self.plan.epoch + Duration::from_nanos(interval.as_nanos() as u64 * self.tick),
+            interval => {
+                self.plan.epoch + Duration::from_nanos(interval.as_nanos() as u64 * self.tick)
+            }
         }
     }
 
@@ -236,7 +238,9 @@ impl Bulk {
         report.bytes = self.moved;
         for event in events {
             match event {
-                Event::PathEstablished(net) => self.happen(&mut report, Some(*net), "established", 0),
+                Event::PathEstablished(net) => {
+                    self.happen(&mut report, Some(*net), "established", 0)
+                }
                 Event::PathFailed(net) => self.happen(&mut report, Some(*net), "failed", 0),
                 Event::PathRevived(net) => self.happen(&mut report, Some(*net), "revived", 0),
                 Event::PathAbandoned(net, code) => {
@@ -275,12 +279,7 @@ impl Bulk {
         value: u64,
     ) {
         let client = net.and_then(|net| self.clients.get(&net)).cloned().unwrap_or_default();
-        report.events.push(Happening {
-            at_ns: monotonic_ns(),
-            client,
-            event,
-            value: value as f64,
-        });
+        report.events.push(Happening { at_ns: monotonic_ns(), client, event, value: value as f64 });
     }
 }
 
@@ -340,7 +339,8 @@ impl Session for Bulk {
         let name = client.map(|ip| ip.to_canonical().to_string()).unwrap_or_default();
         self.clients.insert(net, name);
         let forecasts = &self.plan.forecasts;
-        let known = forecasts.iter().find(|(of, _)| client.map(|ip| ip.to_canonical()) == Some(*of));
+        let known =
+            forecasts.iter().find(|(of, _)| client.map(|ip| ip.to_canonical()) == Some(*of));
         if let Some((_, outages)) = known {
             endpoint.set_forecast(net, outages.clone());
         }

@@ -68,10 +68,7 @@ impl Client {
     ///
     /// # Errors
     /// No interface, no answer, a certificate that is refused, or the session's wish to stop.
-    pub fn connect(
-        config: ClientConfig,
-        session: &mut dyn Session,
-    ) -> Result<Self, UdpError> {
+    pub fn connect(config: ClientConfig, session: &mut dyn Session) -> Result<Self, UdpError> {
         let mut space = Space::new();
         let Winner { lane, remote, endpoint, socket, events } =
             Race::new(&config)?.run(&mut space, session)?;
@@ -149,7 +146,7 @@ impl Client {
             let Some((socket, net)) = lane.socket.as_ref().zip(lane.net) else { continue };
             for round in 0..TURN_RECEIVES {
                 let (remote, mut bytes) = (lane.remote, 0);
-                let came = socket.receive(&mut self.space, |route, ecn, datagram| {
+                let came = socket.io().receive(&mut self.space, |route, ecn, datagram| {
                     if same(route.remote, remote) {
                         bytes += datagram.len() as u64;
                         self.endpoint.handle_in_place(now, net, datagram, ecn);
@@ -293,9 +290,9 @@ impl Client {
     /// Gives former paths of a lane up as soon as another one is there.
     fn settle_old(&mut self, now: Instant, place: usize) {
         let endpoint = &mut self.endpoint;
-        self.lanes[place].old.retain(|net| {
-            endpoint.has_path(*net) && endpoint.abandon_path(now, *net).is_err()
-        });
+        self.lanes[place]
+            .old
+            .retain(|net| endpoint.has_path(*net) && endpoint.abandon_path(now, *net).is_err());
     }
 
     /// Opens a path, or the socket of one that is held.
@@ -325,7 +322,8 @@ impl Client {
 
     /// Sends what the endpoint has: true when it may have more.
     fn transmit(&mut self, now: Instant) -> bool {
-        let blocked = self.lanes.iter().filter_map(|lane| lane.socket.as_ref()).any(|s| s.is_blocked());
+        let blocked =
+            self.lanes.iter().filter_map(|lane| lane.socket.as_ref()).any(|s| s.is_blocked());
         if !blocked {
             self.blocked_since = None;
         } else if *self.blocked_since.get_or_insert(now) + PATIENCE > now {

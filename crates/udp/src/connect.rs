@@ -65,11 +65,7 @@ impl<'a> Race<'a> {
         Ok(Self { config, candidates, next_at, attempts: Vec::new(), error: None })
     }
 
-    pub fn run(
-        mut self,
-        space: &mut Space,
-        session: &mut dyn Session,
-    ) -> Result<Winner, UdpError> {
+    pub fn run(mut self, space: &mut Space, session: &mut dyn Session) -> Result<Winner, UdpError> {
         let clock = self.config.clock;
         let deadline = clock.now() + self.config.patience;
         loop {
@@ -117,8 +113,7 @@ impl<'a> Race<'a> {
             };
             let scheduler = scheduler::build(&self.config.scheduler);
             let at = (now, PathId(lane as u8));
-            let endpoint =
-                Endpoint::new(self.config.endpoint.clone(), scheduler, at, random_u64());
+            let endpoint = Endpoint::new(self.config.endpoint.clone(), scheduler, at, random_u64());
             let endpoint = endpoint.map_err(|error| UdpError::Tls(error.to_string()))?;
             self.attempts.push(Attempt { lane, remote, socket, endpoint, events: Vec::new() });
             self.next_at = now + STAGGER;
@@ -170,7 +165,7 @@ enum Outcome {
 impl Attempt {
     fn turn(&mut self, now: Instant, space: &mut Space) -> Outcome {
         let (endpoint, net) = (&mut self.endpoint, PathId(self.lane as u8));
-        self.socket.receive(space, |_, ecn, datagram| {
+        self.socket.io().receive(space, |_, ecn, datagram| {
             endpoint.handle_in_place(now, net, datagram, ecn);
         });
         if self.endpoint.poll_timeout().is_some_and(|at| at <= now) {

@@ -10,7 +10,9 @@ pub enum UdpError {
     #[error("there is no network interface '{0}'; 'ip link' lists those that there are")]
     NoInterface(String),
     /// The interface is there, but has no address to send from.
-    #[error("the interface '{name}' has no {family} address, which {remote} needs; give it one, or take another")]
+    #[error(
+        "the interface '{name}' has no {family} address, which {remote} needs; give it one, or take another"
+    )]
     NoAddress {
         /// The interface.
         name: String,

@@ -11,8 +11,8 @@
 
 mod bulk;
 mod carry;
-mod clock;
 mod client;
+mod clock;
 mod connect;
 mod error;
 mod fetch;

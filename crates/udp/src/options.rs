@@ -8,6 +8,9 @@ use units::Duration;
 /// Smallest and largest datagram that can be chosen (RFC 9000 §14, and what UDP over IPv6 carries).
 const DATAGRAM_BYTES: std::ops::RangeInclusive<usize> = 1200..=65_000;
 
+/// kGranularity of RFC 9002 §6.1.2: timers and wake-ups are no finer.
+const PACING_GRAIN: Duration = Duration::from_millis(1);
+
 /// How a connection behaves.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -76,6 +79,7 @@ impl Options {
         config.datagram_bytes = self.datagram_bytes;
         config.max_paths = self.max_paths.max(1);
         config.ecn = self.ecn;
+        config.pacing_grain = PACING_GRAIN;
         config.idle_timeout = idle_timeout;
         config.send_buffer_bytes = self.send_buffer_bytes;
         config.stream_window_bytes = self.receive_window_bytes;

@@ -131,10 +131,10 @@ impl Server {
     fn receive(&mut self, now: Instant) -> bool {
         self.answers = 0;
         let mut space = std::mem::replace(&mut self.space, Space::empty());
-        let socket = self.socket.clone();
+        let io = self.socket.io();
         let mut rounds = 0;
         while rounds < TURN_RECEIVES
-            && socket.receive(&mut space, |route, ecn, datagram| {
+            && io.receive(&mut space, |route, ecn, datagram| {
                 self.on_datagram(now, (route, ecn), datagram);
             })
         {

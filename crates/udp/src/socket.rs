@@ -9,6 +9,8 @@ use rustix::net::sockopt;
 use std::collections::VecDeque;
 use std::io::{self, IoSliceMut};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::Arc;
 
 /// Longest UDP payload, and so the longest GSO batch and the longest that GRO hands over.
 const MAX_BATCH_BYTES: usize = 65_000;
@@ -63,15 +65,20 @@ impl Space {
     }
 }
 
+/// What the kernel has of a socket.
+#[derive(Debug)]
+pub(crate) struct Io {
+    socket: UdpSocket,
+    state: UdpSocketState,
+}
+
+/// A socket and what waits to be sent.
 #[derive(Debug)]
 pub(crate) struct Socket {
-    io: UdpSocket,
-    state: UdpSocketState,
+    io: Arc<Io>,
     open: Vec<Batch>,
     waiting: VecDeque<Batch>,
     spare: Vec<Vec<u8>>,
-    /// Datagrams that found no room, as in a full queue.
-    pub dropped: u64,
 }
 
 impl Socket {
@@ -131,20 +138,25 @@ impl Socket {
     }
 
     fn over(socket: socket2::Socket) -> io::Result<Self> {
-        let io: UdpSocket = socket.into();
-        let state = UdpSocketState::new(UdpSockRef::from(&io))?;
-        enlarge(&io, &state);
+        let socket: UdpSocket = socket.into();
+        let state = UdpSocketState::new(UdpSockRef::from(&socket))?;
+        enlarge(&socket, &state);
         let (open, waiting, spare) = (Vec::new(), VecDeque::new(), Vec::new());
-        Ok(Self { io, state, open, waiting, spare, dropped: 0 })
+        Ok(Self { io: Arc::new(Io { socket, state }), open, waiting, spare })
     }
 
     pub fn local_addr(&self) -> Option<SocketAddr> {
-        self.io.local_addr().ok()
+        self.io.socket.local_addr().ok()
     }
 
     /// For `poll`.
-    pub fn io(&self) -> &UdpSocket {
-        &self.io
+    pub fn fd(&self) -> BorrowedFd<'_> {
+        self.io.socket.as_fd()
+    }
+
+    /// The receiving side, apart from what waits to be sent.
+    pub fn io(&self) -> Arc<Io> {
+        self.io.clone()
     }
 
     /// The kernel takes no more at present.
@@ -154,7 +166,7 @@ impl Socket {
 
     /// Puts a datagram behind those of the same route. An error: the path's local end is gone.
     pub fn queue(&mut self, route: Route, datagram: &[u8], ecn: Option<Ecn>) -> io::Result<()> {
-        let most = self.state.max_gso_segments().max(1);
+        let most = self.io.state.max_gso_segments().max(1);
         let place = self.open.iter().position(|batch| batch.route == route);
         let place = match place {
             Some(place) if self.open[place].takes(datagram.len(), ecn, most) => place,
@@ -204,11 +216,7 @@ impl Socket {
         let fate = if self.waiting.is_empty() { self.send(&batch) } else { Fate::Waits };
         match fate {
             Fate::Waits if self.waiting.len() < MAX_WAITING => self.waiting.push_back(batch),
-            Fate::Waits => {
-                self.dropped += batch.count as u64;
-                self.reuse(batch);
-            }
-            Fate::Gone => self.reuse(batch),
+            Fate::Waits | Fate::Gone => self.reuse(batch), // or lost, as in a full queue
             Fate::NoPath(error) => {
                 self.reuse(batch);
                 return Err(error);
@@ -231,7 +239,7 @@ impl Socket {
             segment_size: (batch.count > 1).then_some(batch.segment),
             src_ip: batch.route.local,
         };
-        match self.state.try_send(UdpSockRef::from(&self.io), &transmit) {
+        match self.io.state.try_send(UdpSockRef::from(&self.io.socket), &transmit) {
             Ok(()) => Fate::Gone,
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Fate::Waits,
             Err(error) if is_gone(&error) => Fate::NoPath(error),
@@ -240,8 +248,10 @@ impl Socket {
             Err(_) => Fate::Gone,
         }
     }
+}
 
-    /// Receives one round of messages and hands each datagram over: false when there were none.
+impl Io {
+    /// Receives one round of messages and hands each datagram over: false when there is no more.
     pub fn receive(
         &self,
         space: &mut Space,
@@ -250,7 +260,7 @@ impl Socket {
         let mut meta = [RecvMeta::default(); RECEIVE_MESSAGES];
         let mut slices: Vec<IoSliceMut<'_>> =
             space.bytes.iter_mut().map(|bytes| IoSliceMut::new(bytes)).collect();
-        let count = self.state.recv(UdpSockRef::from(&self.io), &mut slices, &mut meta);
+        let count = self.state.recv(UdpSockRef::from(&self.socket), &mut slices, &mut meta);
         let Ok(count) = count else { return false };
         for (meta, bytes) in meta[..count].iter().zip(&mut slices) {
             let route = Route { remote: meta.addr, local: meta.dst_ip };
@@ -259,7 +269,7 @@ impl Socket {
                 take(route, meta.ecn.map(mark), datagram);
             }
         }
-        true
+        count == RECEIVE_MESSAGES
     }
 }
 

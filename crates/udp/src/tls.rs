@@ -36,7 +36,8 @@ impl Anchor {
         let bytes: Option<Vec<u8>> = (0..32).map(byte).collect();
         let pin = bytes.filter(|_| digits.len() == 64).and_then(|bytes| bytes.try_into().ok());
         pin.map(Self::Pin).ok_or_else(|| {
-            let say = "is no SHA-256 fingerprint; give the 64 hexadecimal digits that the server printed";
+            let say =
+                "is no SHA-256 fingerprint; give the 64 hexadecimal digits that the server printed";
             UdpError::Config(format!("'{text}' {say}"))
         })
     }
@@ -74,7 +75,9 @@ impl Trust {
             Anchor::System => {
                 let found = rustls_native_certs::load_native_certs();
                 By::Roots(verifier(found.certs, &provider).map_err(|_| {
-                    UdpError::Tls("this machine has no certificate authorities; give --ca or --pin".into())
+                    UdpError::Tls(
+                        "this machine has no certificate authorities; give --ca or --pin".into(),
+                    )
                 })?)
             }
         };

@@ -22,7 +22,7 @@ pub(crate) fn wait<'a>(
     let mut polled: Vec<PollFd<'_>> = sockets
         .map(|socket| {
             let writes = if socket.is_blocked() { PollFlags::OUT } else { PollFlags::empty() };
-            PollFd::new(socket.io(), PollFlags::IN | writes)
+            PollFd::from_borrowed_fd(socket.fd(), PollFlags::IN | writes)
         })
         .collect();
     polled.extend(watch.map(|watch| PollFd::from_borrowed_fd(watch.fd(), PollFlags::IN)));

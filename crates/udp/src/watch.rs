@@ -17,8 +17,7 @@ impl Watch {
     /// `None` where it is not permitted: interfaces are looked at every now and then anyway.
     pub fn new() -> Option<Self> {
         let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
-        let socket =
-            socket_with(AddressFamily::NETLINK, SocketType::RAW, flags, None).ok()?; // NETLINK_ROUTE is protocol 0
+        let socket = socket_with(AddressFamily::NETLINK, SocketType::RAW, flags, None).ok()?; // NETLINK_ROUTE is protocol 0
         bind(&socket, &SocketAddrNetlink::new(0, GROUPS)).ok()?;
         Some(Self { socket })
     }

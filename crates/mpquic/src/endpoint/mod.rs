@@ -302,6 +302,7 @@ impl Endpoint {
         let cc = congestion::build(&self.config.congestion, config, &self.group);
         let forecast = self.forecasts.get(&net).map_or(&[][..], Vec::as_slice);
         let mut path = Path::new(id, net, cc, forecast);
+        path.set_grain(self.config.pacing_grain);
         if self.config.ecn {
             path.ecn = EcnPath::Testing;
         }

@@ -20,8 +20,7 @@ fn plan(sends: bool, bytes: Option<u64>, end_ns: u64) -> Carry {
 }
 
 fn both(down: bool, bytes: Option<u64>, seconds: f64) -> (BulkReport, BulkReport) {
-    let mut server =
-        BulkServer::bind(SocketAddr::new(local(1), 0), &Options::default()).unwrap();
+    let mut server = BulkServer::bind(SocketAddr::new(local(1), 0), &Options::default()).unwrap();
     let end_ns = monotonic_ns() + (seconds * 1e9) as u64;
     let mut client = plan(!down, bytes, end_ns);
     client.server = Some(SocketAddr::new(local(1), server.port()));
