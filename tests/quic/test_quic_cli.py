@@ -23,19 +23,22 @@ def one_sentence(err: str) -> str:
 
 
 def test_a_file_comes_over_two_paths(serve: Serve, tmp_path: Path) -> None:
-    server = serve()
+    logs = tmp_path / "logs"
+    server = serve("--qlog", str(logs))
     data = os.urandom(3_000_000)
     (server.root / "a b.bin").write_bytes(data)
     out = tmp_path / "out"
     said = get(
         f"127.0.0.1:{server.port}/a%20b.bin", "--pin", server.pin, "--out", str(out),
-        "--path", "127.0.0.1", "--path", "127.0.0.2",
+        "--path", "127.0.0.1", "--path", "127.0.0.2", "--qlog", str(logs),
     )  # fmt: skip
     assert said.code == 0, said.err
     assert out.read_bytes() == data
     assert "3,000,000 bytes" in said.err
     assert "127.0.0.2: up" in said.err
     assert not out.with_name("out.part").exists()
+    ends = sorted(file.name.split("-")[0] for file in logs.glob("*.sqlog"))
+    assert ends == ["client", "server"]
 
 
 def test_certificates_of_files_are_checked_by_their_authority(

@@ -12,16 +12,18 @@
 //!
 //! **There:** QUIC version 1 (RFC 9000, 9001, 9002) with streams both ways, flow control with windows
 //! that grow, DATAGRAM (RFC 9221), key update, Retry (as client), version negotiation, stateless reset,
-//! idle timeout, ECN both ways (`Config::ecn`; the caller sets the mark); the multipath extension (draft-ietf-quic-multipath-21 as noq-proto 1.4 speaks it):
-//! path IDs, packet number spaces and connection IDs per path, validation, PATH_ACK, PATH_ABANDON,
-//! PATH_STATUS. A path that is silent for max(3 PTO, 500 ms) counts as failed; its flight goes elsewhere
-//! one PTO after it was expected, and it is used again when it answers a probe.
+//! idle timeout, ECN both ways ([`Config::ecn`]; the caller sets the mark), qlog
+//! ([`Endpoint::set_qlog`]); the multipath extension (draft-ietf-quic-multipath-21 as noq-proto 1.4
+//! speaks it): path IDs, packet number spaces and connection IDs per path, validation, PATH_ACK,
+//! PATH_ABANDON, PATH_STATUS. A path that is silent for max(3 PTO, 500 ms) counts as failed; its flight
+//! goes elsewhere one PTO after it was expected, and it is used again when it answers a probe.
 //!
 //! **Not there:** 0-RTT; session tickets kept beyond what rustls does; a server that sends Retry or
 //! NEW_TOKEN; migration and rebinding outside multipath (the caller's path is the address); a preferred
-//! address; path MTU discovery (`Config::datagram_bytes` is what the caller knows); ACK frequency; QUIC version 2; qlog; stream
-//! priorities. `Decision::Ahead` is obeyed as `Send`, and nothing queues behind a full window
-//! (`queue_limit_windows`). A listener for many connections is the caller's; `crates/udp` has one.
+//! address; path MTU discovery (`Config::datagram_bytes` is what the caller knows); ACK frequency; QUIC
+//! version 2; stream priorities. `Decision::Ahead` is obeyed as `Send`, and nothing queues behind a full
+//! window (`queue_limit_windows`). A listener for many connections is the
+//! caller's; `crates/udp` has one.
 //!
 //! A peer that acknowledges all paths on one (noq-proto) makes every path look silent when that one is
 //! dark: nothing here helps against that.
@@ -35,6 +37,7 @@ mod endpoint;
 mod error;
 mod event;
 mod path;
+mod qlog;
 mod reset;
 mod space;
 mod streams;
@@ -46,6 +49,7 @@ pub use endpoint::{Ecn, Endpoint, Read, Totals};
 pub use error::{Code, Error, TransportError};
 pub use event::{Closed, Event};
 pub use path::{Health, PathStats};
+pub use qlog::QlogSchema;
 pub use reset::stateless_reset;
 pub use rustls;
 

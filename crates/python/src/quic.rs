@@ -169,6 +169,7 @@ impl QuicFileServer {
         let config = ServerConfig {
             endpoint: request.options.config(role).map_err(raise)?,
             scheduler: request.options.scheduler.clone(),
+            qlog: request.options.qlog.clone(),
             max_connections: request.max_connections,
             max_half_open: request.max_connections,
             clock: Clock::start(),

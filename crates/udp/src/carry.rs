@@ -105,6 +105,7 @@ pub fn carry(carry: &Carry) -> Result<BulkReport, UdpError> {
         endpoint: carry.options.config(trust.role(NAME, ALPN)?)?,
         trust,
         scheduler: carry.options.scheduler.clone(),
+        qlog: carry.options.qlog.clone(),
         patience: Duration::from_nanos(carry.end_ns.saturating_sub(clock().now().as_nanos())),
         clock: clock(),
     };
@@ -143,6 +144,7 @@ impl BulkServer {
         let config = ServerConfig {
             endpoint: options.config(identity.role(ALPN)?)?,
             scheduler: options.scheduler.clone(),
+            qlog: options.qlog.clone(),
             max_connections: 64,
             max_half_open: 64,
             clock: clock(),

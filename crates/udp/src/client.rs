@@ -12,6 +12,7 @@ use crate::wait::wait;
 use crate::watch::Watch;
 use mpquic::{Closed, Ecn, Endpoint, Event};
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use units::{Duration, Instant, PathId};
 
 /// Interfaces are looked at so often.
@@ -42,6 +43,8 @@ pub struct ClientConfig {
     pub trust: Trust,
     /// Which path carries the next packet of data.
     pub scheduler: scheduler::Choice,
+    /// Folder for a qlog file of each connection.
+    pub qlog: Option<PathBuf>,
     /// How long the server may take to answer.
     pub patience: Duration,
     /// Time 0 of the endpoint and of forecasts.

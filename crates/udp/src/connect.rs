@@ -4,6 +4,7 @@
 use crate::client::{ClientConfig, MOST_LANES, error_of};
 use crate::error::UdpError;
 use crate::interfaces::{Local, exists};
+use crate::log;
 use crate::session::{Session, Status};
 use crate::socket::{Route, Socket, Space};
 use crate::tls::random_u64;
@@ -57,6 +58,7 @@ impl<'a> Race<'a> {
                 return Err(UdpError::NoInterface(name.clone()));
             }
         }
+        config.qlog.as_deref().map_or(Ok(()), log::prepare)?;
         let lanes = 0..config.paths.len();
         let remotes = config.servers.iter();
         let candidates =
@@ -113,8 +115,12 @@ impl<'a> Race<'a> {
             };
             let scheduler = scheduler::build(&self.config.scheduler);
             let at = (now, PathId(lane as u8));
-            let endpoint = Endpoint::new(self.config.endpoint.clone(), scheduler, at, random_u64());
-            let endpoint = endpoint.map_err(|error| UdpError::Tls(error.to_string()))?;
+            let seed = random_u64();
+            let endpoint = Endpoint::new(self.config.endpoint.clone(), scheduler, at, seed);
+            let mut endpoint = endpoint.map_err(|error| UdpError::Tls(error.to_string()))?;
+            if let Some(folder) = &self.config.qlog {
+                log::start(&mut endpoint, now, folder, &format!("client-{seed:016x}"));
+            }
             self.attempts.push(Attempt { lane, remote, socket, endpoint, events: Vec::new() });
             self.next_at = now + STAGGER;
         }

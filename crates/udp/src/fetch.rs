@@ -65,6 +65,7 @@ pub fn fetch(
         endpoint: fetch.options.config(role)?,
         trust,
         scheduler: fetch.options.scheduler.clone(),
+        qlog: fetch.options.qlog.clone(),
         patience: fetch.patience,
         clock,
     };

@@ -40,6 +40,7 @@ pub struct Get<F> {
     outcome: Option<Result<(), UdpError>>,
     look_at: Instant,
     notices: Vec<Notice>,
+    told: bool,
     watch: F,
 }
 
@@ -64,6 +65,7 @@ impl<F: FnMut(&Progress<'_>) -> bool + Send> Get<F> {
             outcome: None,
             look_at: Instant::ZERO,
             notices: Vec::new(),
+            told: false,
             watch,
         })
     }
@@ -152,11 +154,13 @@ impl<F: FnMut(&Progress<'_>) -> bool + Send> Session for Get<F> {
     }
 
     fn due(&self) -> Instant {
-        self.look_at
+        // The end is told at once.
+        if self.outcome.is_some() && !self.told { Instant::ZERO } else { self.look_at }
     }
 
     fn look(&mut self, now: Instant, paths: &[PathReport]) -> Status {
         self.look_at = now + LOOK;
+        self.told = self.outcome.is_some();
         let notices = std::mem::take(&mut self.notices);
         if (self.watch)(&Progress { bytes: self.bytes, paths, notices }) {
             return Status::Working;

@@ -20,6 +20,7 @@ mod files;
 mod get;
 mod interfaces;
 mod lane;
+mod log;
 mod options;
 mod peer;
 mod server;

@@ -3,6 +3,7 @@
 use crate::error::UdpError;
 use mpquic::{AckPath, Config, Reinjection, Role};
 use serde::Deserialize;
+use std::path::PathBuf;
 use units::Duration;
 
 /// Smallest and largest datagram that can be chosen (RFC 9000 §14, and what UDP over IPv6 carries).
@@ -37,6 +38,8 @@ pub struct Options {
     pub receive_window_bytes: u64,
     /// See there.
     pub max_receive_window_bytes: u64,
+    /// Folder for a qlog file of each connection.
+    pub qlog: Option<PathBuf>,
 }
 
 impl Default for Options {
@@ -54,6 +57,7 @@ impl Default for Options {
             send_buffer_bytes: 16 << 20,
             receive_window_bytes: 16 << 20,
             max_receive_window_bytes: 64 << 20,
+            qlog: None,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::clock::Clock;
 use crate::error::UdpError;
+use crate::log;
 use crate::peer::Peer;
 use crate::session::Session;
 use crate::socket::{Route, Socket, Space};
@@ -11,6 +12,7 @@ use mpquic::wire::{ConnectionId, Kind, MIN_INITIAL_BYTES, WireError, parse, vers
 use mpquic::{Closed, Ecn, LOCAL_CID_BYTES, stateless_reset};
 use std::collections::{BTreeSet, HashMap};
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use units::{Duration, Instant};
 
 /// A handshake may take so long.
@@ -26,6 +28,8 @@ pub struct ServerConfig {
     pub endpoint: mpquic::Config,
     /// Which path carries the next packet of data.
     pub scheduler: scheduler::Choice,
+    /// Folder for a qlog file of each connection.
+    pub qlog: Option<PathBuf>,
     /// Connections at a time; further ones are not answered.
     pub max_connections: usize,
     /// Of these, connections whose handshake is under way.
@@ -73,6 +77,7 @@ impl Server {
     /// An address or port that cannot be had.
     pub fn bind(address: SocketAddr, mut config: ServerConfig) -> Result<Self, UdpError> {
         let socket = Socket::listen(address)?;
+        config.qlog.as_deref().map_or(Ok(()), log::prepare)?;
         config.endpoint.reset_key = random();
         let port = socket.local_addr().map_or(address.port(), |address| address.port());
         Ok(Self {
@@ -188,11 +193,12 @@ impl Server {
             return; // the client tries again
         }
         let scheduler = scheduler::build(&self.config.scheduler);
-        let Some(mut peer) =
-            Peer::new(self.config.endpoint.clone(), scheduler, (now, route), random_u64())
-        else {
-            return;
-        };
+        let seed = random_u64();
+        let endpoint = self.config.endpoint.clone();
+        let Some(mut peer) = Peer::new(endpoint, scheduler, (now, route), seed) else { return };
+        if let Some(folder) = &self.config.qlog {
+            log::start(&mut peer.endpoint, now, folder, &format!("server-{seed:016x}"));
+        }
         peer.handle(now, (route, ecn), data);
         if !peer.is_begun() {
             return;

@@ -39,6 +39,9 @@ ReinjectionOption = Annotated[
 Datagram = Annotated[
     int, typer.Option(metavar="BYTES", help="UDP payload of a full packet; 1200 fits every path.")
 ]
+Qlog = Annotated[
+    Path | None, typer.Option(metavar="DIR", help="Folder for a qlog file of each connection.")
+]
 MaxPaths = Annotated[int, typer.Option(min=1, help="Paths at a time; 1: no multipath.")]
 
 
@@ -60,13 +63,14 @@ def serve(
     datagram_bytes: Datagram = 1200,
     max_paths: MaxPaths = 8,
     max_connections: Annotated[int, typer.Option(min=1, help="Clients at a time.")] = 64,
+    qlog: Qlog = None,
 ) -> None:
     """Serve the files of a folder over HTTP/0.9 (hq-interop) until Ctrl-C."""
     if (cert is None) != (key is None):
         raise ConfigError("a certificate and its key belong together; give --cert and --key")
     chosen = options(
         scheduler, congestion, ack_path, reinjection, datagram_bytes=datagram_bytes,
-        max_paths=max_paths,
+        max_paths=max_paths, qlog=None if qlog is None else str(qlog),
     )  # fmt: skip
     server = FileServer(Serve(folder, listen, cert, key, max_connections, chosen))
     console = Console(stderr=True, highlight=False, soft_wrap=True)
@@ -114,6 +118,7 @@ def get(
     ack_path: AckPathOption = "same",
     reinjection: ReinjectionOption = "all",
     datagram_bytes: Datagram = 1200,
+    qlog: Qlog = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Say nothing unless it fails.")] = False,
 ) -> None:
     """Fetch a file over one or several interfaces at once; they may come and go meanwhile."""
@@ -128,8 +133,9 @@ def get(
     if to.is_dir():
         raise ConfigError(f"{to} is a folder; give a file to --out")
     chosen: dict[str, Any] = options(
-        scheduler, congestion, ack_path, reinjection, datagram_bytes=datagram_bytes
-    )
+        scheduler, congestion, ack_path, reinjection, datagram_bytes=datagram_bytes,
+        qlog=None if qlog is None else str(qlog),
+    )  # fmt: skip
     console = Console(stderr=True, highlight=False, quiet=quiet, soft_wrap=True)
     with Show(console, to.name) as show:
         found = fetch(

@@ -45,6 +45,7 @@ impl Endpoint {
         for (_, packet) in acked {
             self.settle_handshake(level, packet, true);
         }
+        self.log_lost(now, (level, 0), &lost);
         for (_, packet) in lost {
             self.settle_handshake(level, packet, false);
         }
@@ -92,7 +93,7 @@ impl Endpoint {
         let was = std::mem::replace(&mut path.health, Health::Good);
         let net = path.net;
         if was == Health::Failed {
-            self.events.push_back(Event::PathRevived(net));
+            self.tell_of_path(now, id, Event::PathRevived(net));
             self.scheduler.on_path_event(now, net, PathEvent::Revived);
         }
         if let Some(keys) = &mut self.one_rtt {
@@ -106,6 +107,7 @@ impl Endpoint {
             self.on_packet_acked(packet);
         }
         self.on_packets_lost(now, id, lost);
+        self.log_metrics(now, id);
         Ok(())
     }
 
@@ -136,6 +138,7 @@ impl Endpoint {
 
     /// What lost packets carried goes through the scheduler again.
     pub(super) fn on_packets_lost(&mut self, now: Instant, id: u32, lost: Vec<(u64, SentPacket)>) {
+        self.log_lost(now, (Level::OneRtt, id), &lost);
         let Some(path) = self.paths.get(&id) else { return };
         let net = path.net;
         let bytes: u64 = lost.iter().map(|(_, packet)| packet.bytes).sum();
@@ -180,6 +183,7 @@ impl Endpoint {
             }
             let lost = space.take_lost(now, &path.rtt);
             on_lost(now, path, &lost);
+            self.log_lost(now, (level, 0), &lost);
             for (_, packet) in lost {
                 self.settle_handshake(level, packet, false);
             }
@@ -191,6 +195,7 @@ impl Endpoint {
             let lost = path.space.take_lost(now, &path.rtt);
             on_lost(now, path, &lost);
             self.on_packets_lost(now, id, lost);
+            self.log_metrics(now, id);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Endpoint;
 use crate::error::TransportError;
-use crate::event::{Closed, Event};
+use crate::event::Closed;
 use crate::wire::Frame;
 use units::{Instant, PathId};
 
@@ -54,7 +54,7 @@ impl Endpoint {
     /// Ends the connection. Data that was not acknowledged may not arrive.
     pub fn close(&mut self, now: Instant, error_code: u64, reason: &[u8]) {
         if self.life == Life::Open {
-            self.events.push_back(Event::Closed(Closed::Local));
+            self.tell_closed(now, Closed::Local);
             let reason = reason[..reason.len().min(200)].to_vec();
             self.begin_closing(now, CloseFrame { error_code, application: true, reason });
         }
@@ -64,7 +64,7 @@ impl Endpoint {
         if self.life == Life::Open {
             let reason = error.reason.as_bytes().to_vec();
             let frame = CloseFrame { error_code: error.value, application: false, reason };
-            self.events.push_back(Event::Closed(Closed::Error(error)));
+            self.tell_closed(now, Closed::Error(error));
             self.begin_closing(now, frame);
         }
     }
@@ -77,7 +77,7 @@ impl Endpoint {
 
     pub(super) fn drain(&mut self, now: Instant, why: Closed) {
         if matches!(self.life, Life::Open) {
-            self.events.push_back(Event::Closed(why));
+            self.tell_closed(now, why);
         }
         if !matches!(self.life, Life::Over | Life::Draining { .. }) {
             self.life = Life::Draining { until: now + self.longest_pto() * 3 };
@@ -85,8 +85,10 @@ impl Endpoint {
         }
     }
 
-    pub(super) fn die(&mut self, why: Option<Closed>) {
-        self.events.extend(why.map(Event::Closed));
+    pub(super) fn die(&mut self, now: Instant, why: Option<Closed>) {
+        if let Some(why) = why {
+            self.tell_closed(now, why);
+        }
         self.life = Life::Over;
         self.forget_everything();
     }

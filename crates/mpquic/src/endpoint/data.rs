@@ -140,9 +140,11 @@ impl Endpoint {
         let unsent = self.streams.unsent();
         let again = self.streams.has_again();
         let bytes = if again { full } else { unsent.clamp(1, full) };
-        let view =
-            connection_view(&self.streams, &self.views, now, if at_hand { bytes } else { 0 });
-        self.scheduler.select(&view)
+        let bytes = if at_hand { bytes } else { 0 };
+        let view = connection_view(&self.streams, &self.views, now, bytes);
+        let decision = self.scheduler.select(&view);
+        self.log_decision(now, decision, bytes);
+        decision
     }
 
     /// One packet on the first target; the others carry copies of its data.

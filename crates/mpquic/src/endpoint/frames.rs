@@ -114,7 +114,7 @@ impl Endpoint {
             Frame::ConnectionClose { error_code, frame_type, reason } => {
                 self.on_peer_close(now, error_code, frame_type, reason);
             }
-            Frame::HandshakeDone if self.is_client => self.on_confirmed(),
+            Frame::HandshakeDone if self.is_client => self.on_confirmed(now),
             // RFC 9000 §19.20, §19.7: only servers send these.
             Frame::HandshakeDone => return Err(violation("HANDSHAKE_DONE from a client")),
             Frame::NewToken { .. } if !self.is_client => {

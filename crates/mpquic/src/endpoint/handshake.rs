@@ -239,21 +239,24 @@ impl Endpoint {
             path.validated |= self.is_client;
             path.cc.on_handshake(path.rtt.smoothed());
         }
+        self.log_parameters(now);
         self.give_cids();
         self.restart_idle(now);
         if !self.is_client {
             self.control.push_back(Frame::HandshakeDone);
-            self.on_confirmed(); // RFC 9001 §4.1.2
+            self.on_confirmed(now); // RFC 9001 §4.1.2
         }
         Ok(())
     }
 
-    pub(super) fn on_confirmed(&mut self) {
+    pub(super) fn on_confirmed(&mut self, now: Instant) {
         if !self.confirmed {
             self.confirmed = true;
             self.events.push_back(Event::Confirmed);
             let net = self.paths.get(&0).map(|path| path.net);
-            self.events.extend(net.map(Event::PathEstablished));
+            if let Some(net) = net {
+                self.tell_of_path(now, 0, Event::PathEstablished(net));
+            }
             self.drop_keys(Level::Initial);
             self.drop_keys(Level::Handshake); // RFC 9001 §4.9.2
         }

@@ -132,7 +132,6 @@ impl Endpoint {
     }
 
     pub(super) fn on_forgery(&mut self) -> Result<(), TransportError> {
-        self.totals.dropped_packets += 1;
         let Some(keys) = &mut self.one_rtt else { return Ok(()) };
         keys.forgeries += 1;
         if keys.forgeries > keys.remote.integrity_limit() {

@@ -13,6 +13,7 @@ mod receive;
 mod stream_api;
 pub use stream_api::Read;
 mod timers;
+mod trace;
 
 use crate::cids::{LOCAL_LEN, LocalCids, PeerCids};
 use crate::config::{Config, Role};
@@ -92,6 +93,7 @@ pub struct Endpoint {
     /// `DATA_BLOCKED` was sent for this limit.
     blocked_at: Option<u64>,
     totals: Totals,
+    qlog: Option<Box<crate::qlog::Qlog>>,
     /// The peer's flow control has stopped us, and we have counted that.
     stalled: bool,
 }
@@ -176,6 +178,7 @@ impl Endpoint {
             wake_at: Instant::FAR_FUTURE,
             blocked_at: None,
             totals: Totals::default(),
+            qlog: None,
             stalled: false,
             config,
         };

@@ -53,6 +53,20 @@ impl Draft {
         self.out.len() == self.number_at + self.number_len
     }
 
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// The frames so far.
+    pub fn payload(&self) -> &[u8] {
+        &self.out[self.number_at + self.number_len..]
+    }
+
+    /// Bytes of the packet once it is sealed.
+    pub fn sealed_len(&self) -> usize {
+        self.out.len() - self.start + TAG_BYTES
+    }
+
     /// Writes `frame` if it fits.
     pub fn put(&mut self, frame: &crate::wire::Frame<'_>) -> bool {
         let before = self.out.len();
@@ -145,6 +159,7 @@ impl Endpoint {
         level: Level,
     ) -> Vec<u8> {
         pad_for_sample(&mut draft);
+        self.log_sent(now, &draft, level, 0);
         let len = draft.out.len() - draft.number_at + TAG_BYTES;
         let at = draft.number_at - 2;
         let len = (0x4000 | len as u16).to_be_bytes(); // RFC 9000 §16: two bytes
@@ -178,6 +193,7 @@ impl Endpoint {
         id: u32,
     ) -> Option<(PathId, Vec<u8>)> {
         pad_for_sample(&mut draft);
+        self.log_sent(now, &draft, Level::OneRtt, id);
         let keys = self.one_rtt.as_mut()?;
         let place = (draft.start, draft.number_at, draft.number_len);
         let pair = (keys.local.as_ref(), keys.local_header.as_ref());

@@ -106,7 +106,7 @@ impl Endpoint {
             path.validated = true;
             let net = path.net;
             path.cc.on_handshake(path.rtt.smoothed());
-            self.events.push_back(Event::PathEstablished(net));
+            self.tell_of_path(now, id, Event::PathEstablished(net));
             self.scheduler.on_path_event(now, net, PathEvent::Established);
         }
     }
@@ -120,7 +120,7 @@ impl Endpoint {
         path.challenge = None;
         let net = path.net;
         self.control.push_back(Frame::PathAbandon { path: id, error_code });
-        self.events.push_back(Event::PathAbandoned(net, error_code));
+        self.tell_of_path(now, id, Event::PathAbandoned(net, error_code));
         self.scheduler.on_path_event(now, net, PathEvent::Closed);
         self.give_up_flight(id);
     }
@@ -274,7 +274,8 @@ impl Endpoint {
         path.probes = 1;
         path.cc.on_timeout(now, in_flight, false);
         let net = path.net;
-        self.events.push_back(Event::PathFailed(net));
+        self.tell_of_path(now, id, Event::PathFailed(net));
+        self.log_metrics(now, id);
         self.scheduler.on_path_event(now, net, PathEvent::Failed);
     }
 

@@ -7,7 +7,7 @@ use super::{Ecn, Endpoint};
 use crate::cids::LOCAL_LEN;
 use crate::crypto;
 use crate::error::{Code, TransportError};
-use crate::event::{Closed, Event};
+use crate::event::Closed;
 use crate::path::Path;
 use crate::wire::{
     ConnectionId, Header, Kind, MIN_INITIAL_BYTES, VERSION_1, WireError, parse, version_negotiation,
@@ -72,7 +72,11 @@ impl Endpoint {
         start: usize,
         error: WireError,
     ) {
-        self.totals.dropped_packets += 1;
+        let trigger = match error {
+            WireError::Version(_) => "unsupported",
+            _ => "invalid",
+        };
+        self.drop_packet(arrival, datagram.len() - start, trigger);
         let idle_server = !self.is_client && self.handshake.tls.is_none();
         if start == 0 && idle_server && matches!(error, WireError::Version(_)) {
             let answer = version_negotiation(datagram, 0x15);
@@ -105,9 +109,9 @@ impl Endpoint {
         first: bool,
     ) -> Result<(), TransportError> {
         match header.kind {
-            Kind::VersionNegotiation => self.on_version_negotiation(header),
-            Kind::Retry => self.on_retry(header, packet),
-            Kind::ZeroRtt => self.totals.dropped_packets += 1,
+            Kind::VersionNegotiation => self.on_version_negotiation(arrival.now, header),
+            Kind::Retry => self.on_retry(arrival, header, packet),
+            Kind::ZeroRtt => self.drop_packet(arrival, packet.len(), "unsupported"),
             Kind::Initial => return self.on_long(arrival, header, packet, Level::Initial),
             Kind::Handshake => return self.on_long(arrival, header, packet, Level::Handshake),
             Kind::Short => return self.on_short(arrival, header, packet, first),
@@ -116,19 +120,19 @@ impl Endpoint {
     }
 
     /// Nothing but a list without our version ends the attempt (RFC 9000 §6.2).
-    fn on_version_negotiation(&mut self, header: &Header) {
+    fn on_version_negotiation(&mut self, now: Instant, header: &Header) {
         let expected = self.is_client
             && !self.handshake.peer_known
             && header.dcid == self.handshake.local_cid
             && header.scid == self.handshake.original_dcid;
         let mut versions = header.token.chunks_exact(4);
         if expected && versions.all(|version| version != VERSION_1.to_be_bytes()) {
-            self.die(Some(Closed::VersionMismatch));
+            self.die(now, Some(Closed::VersionMismatch));
         }
     }
 
     /// RFC 9000 §17.2.5.2.
-    fn on_retry(&mut self, header: &Header, packet: &[u8]) {
+    fn on_retry(&mut self, arrival: &Arrival, header: &Header, packet: &[u8]) {
         let original = self.handshake.original_dcid;
         let acceptable = self.is_client
             && !self.handshake.peer_known
@@ -137,8 +141,7 @@ impl Endpoint {
             && header.scid != original
             && crypto::retry_is_authentic(packet, &original);
         if !acceptable {
-            self.totals.dropped_packets += 1;
-            return;
+            return self.drop_packet(arrival, packet.len(), "rejected");
         }
         self.handshake.token = header.token[..header.token.len() - 16].to_vec();
         self.handshake.retry_scid = Some(header.scid);
@@ -156,7 +159,7 @@ impl Endpoint {
         level: Level,
     ) -> Result<(), TransportError> {
         if !self.may_be_ours(arrival, header, (level, packet))? {
-            self.totals.dropped_packets += 1;
+            self.drop_packet(arrival, packet.len(), "connection_unknown");
             return Ok(());
         }
         let space = self.handshake.space(level);
@@ -170,14 +173,14 @@ impl Endpoint {
                 Some((number, at..at + plain))
             });
         let Some((number, payload)) = opened else {
-            self.totals.dropped_packets += 1;
+            self.drop_packet(arrival, packet.len(), "decryption_failure");
             return Ok(());
         };
         if packet[0] & RESERVED_LONG != 0 {
             return Err(TransportError::new(Code::ProtocolViolation, "reserved bits"));
         }
         if self.handshake.space(level).space.received.is_duplicate(number) {
-            self.totals.duplicate_packets += 1;
+            self.drop_packet(arrival, packet.len(), "duplicate");
             return Ok(());
         }
         if self.is_client && !self.handshake.peer_known {
@@ -193,7 +196,9 @@ impl Endpoint {
             self.drop_keys(Level::Initial);
             self.local_cids.drop_path(u32::MAX);
         }
-        self.on_handshake_payload(arrival, (level, number), &packet[payload])
+        let payload = &packet[payload];
+        self.log_received(arrival.now, (level, 0, number), (payload, packet.len()));
+        self.on_handshake_payload(arrival, (level, number), payload)
     }
 
     /// Whether a long header may belong to this connection; the first Initial makes the server's.
@@ -254,10 +259,11 @@ impl Endpoint {
             let mut tail = vec![0; 5];
             tail.extend(original.into_iter().flatten());
             if first && self.peer_cids.is_reset(&tail) && packet.len() >= 21 {
-                self.events.push_back(Event::Closed(Closed::StatelessReset));
+                self.tell_closed(arrival.now, Closed::StatelessReset);
                 self.life = Life::Draining { until: arrival.now + self.longest_pto() * 3 };
                 return Ok(());
             }
+            self.drop_packet(arrival, packet.len(), "decryption_failure");
             return self.on_forgery();
         };
         if packet[0] & RESERVED_SHORT != 0 {
@@ -266,7 +272,7 @@ impl Endpoint {
         self.accept_path(arrival, id)?;
         let Some(path) = self.paths.get_mut(&id) else { return Ok(()) };
         if path.space.received.is_duplicate(number) {
-            self.totals.duplicate_packets += 1;
+            self.drop_packet(arrival, packet.len(), "duplicate");
             return Ok(());
         }
         self.count_arrival(arrival, id);
@@ -274,7 +280,9 @@ impl Endpoint {
         if let Some(path) = self.paths.get_mut(&id) {
             path.space.received.count(arrival.ecn);
         }
-        self.on_payload(arrival, (id, number), &packet[payload])
+        let payload = &packet[payload];
+        self.log_received(arrival.now, (Level::OneRtt, id, number), (payload, packet.len()));
+        self.on_payload(arrival, (id, number), payload)
     }
 
     /// Decrypts a 1-RTT packet: its number and where its payload is. Takes the peer's key update with

@@ -67,14 +67,14 @@ impl Endpoint {
             Life::Over => return,
             Life::Closing { until, .. } | Life::Draining { until } => {
                 if until <= now {
-                    self.die(None);
+                    self.die(now, None);
                 }
                 return;
             }
             Life::Open => {}
         }
         if self.idle_at <= now {
-            return self.die(Some(Closed::IdleTimeout)); // RFC 9000 §10.1
+            return self.die(now, Some(Closed::IdleTimeout)); // RFC 9000 §10.1
         }
         self.update_rest(now);
         self.detect_losses(now);

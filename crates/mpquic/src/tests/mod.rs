@@ -2,6 +2,7 @@ mod ecn;
 mod interop;
 mod multipath;
 mod noq;
+mod qlog;
 mod robust;
 mod single;
 mod stats;

@@ -41,6 +41,7 @@ pub fn server_config(role: mpquic::Role, options: &Options) -> ServerConfig {
     ServerConfig {
         endpoint: options.config(role).unwrap(),
         scheduler: options.scheduler.clone(),
+        qlog: options.qlog.clone(),
         max_connections: 16,
         max_half_open: 8,
         clock: Clock::start(),
