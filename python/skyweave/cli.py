@@ -140,6 +140,7 @@ def _mount() -> None:
     from skyweave.live.cli import link, shell
     from skyweave.orbit.bench import bench_orbit
     from skyweave.orbit.cli import orbit_app
+    from skyweave.quic.bench import bench_mpquic
     from skyweave.quic.cli import quic_app
     from skyweave.radio.cli import radio_app
 
@@ -147,6 +148,7 @@ def _mount() -> None:
     app.command()(link)
     bench_app.command("emulator")(bench_emulator)
     bench_app.command("orbit")(bench_orbit)
+    bench_app.command("mpquic")(bench_mpquic)
     app.add_typer(data_app, name="data")
     app.add_typer(forecast_app, name="forecast")
     app.add_typer(orbit_app, name="orbit")

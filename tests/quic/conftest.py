@@ -1,59 +1,12 @@
-"""A server of files in a process of its own, and the command line as a user calls it."""
+"""Servers of files for the tests of ``skyweave quic``."""
 
 from __future__ import annotations
 
-import re
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
-SKYWEAVE = [sys.executable, "-m", "skyweave.cli"]
-READY_LINES = 3
-"""What a server prints before it serves."""
-
-
-@dataclass
-class Running:
-    """A server under way."""
-
-    process: subprocess.Popen[str]
-    port: int
-    pin: str
-    root: Path
-
-
-@dataclass
-class Said:
-    """How a command ended."""
-
-    code: int
-    err: str
-
-
-Serve = Callable[..., Running]
-
-
-def start(root: Path, *more: str, inside: tuple[str, ...] = (), listen: str = "127.0.0.1:0") -> Running:
-    """Start a server; ``inside``: a command that runs another one somewhere else."""
-    command = [*inside, *SKYWEAVE, "quic", "serve", str(root), "--listen", listen, *more]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-    assert process.stderr is not None
-    lines = [process.stderr.readline() for _ in range(READY_LINES)]
-    said = "".join(lines)
-    port, pin = re.search(r"HOST:(\d+)", said), re.search(r"[0-9a-f]{64}", said)
-    assert port is not None, said
-    assert pin is not None, said
-    return Running(process, int(port[1]), pin[0], root)
-
-
-def stop(server: Running) -> None:
-    """End a server and read the rest of what it says."""
-    server.process.terminate()
-    server.process.communicate()
+from quic_ends import Running, Serve, start, stop
 
 
 @pytest.fixture
@@ -70,10 +23,3 @@ def serve(tmp_path: Path) -> Iterator[Serve]:
     yield begin
     for server in servers:
         stop(server)
-
-
-def get(*arguments: str, inside: tuple[str, ...] = ()) -> Said:
-    """Run ``skyweave quic get``."""
-    command = [*inside, *SKYWEAVE, "quic", "get", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    return Said(done.returncode, done.stderr)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import start, stop
+from quic_ends import start, stop
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root makes interfaces")
 FETCHER = Path(__file__).with_name("fetcher.py")
@@ -72,5 +72,3 @@ def test_an_interface_goes_and_comes_back(tmp_path: Path, victim: str, paths: li
     assert happened[len(paths) :] == [f"down {victim}", f"up {victim}"]
     assert sum(int(count) for _, _, count in carried) == len(data)
     assert (tmp_path / "out").read_bytes() == data
-
-

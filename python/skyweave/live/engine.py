@@ -95,7 +95,7 @@ def _flows(run: config.Run, epoch_ns: int) -> list[tuple[dict[str, Any], dict[st
     for number, connection in enumerate(run.connections):
         first = connection.paths[0] if connection.paths else run.paths[0].name
         end_s = end_of(connection, run)
-        common = {
+        common: dict[str, Any] = {
             "place": number,
             "transport": connection.transport,
             "server": (addresses.SERVER, FIRST_PORT + number),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-from typing import Any
 
 from skyweave import _skyweave, config
 from skyweave.live import addresses

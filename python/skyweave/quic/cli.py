@@ -53,7 +53,9 @@ def serve(
     ] = f"[::]:{PORT}",
     cert: Annotated[
         Path | None,
-        typer.Option(help="Certificate chain (PEM); one is made and signed by itself if not given."),
+        typer.Option(
+            help="Certificate chain (PEM); one is made and signed by itself if not given."
+        ),
     ] = None,
     key: Annotated[Path | None, typer.Option(help="Its private key (PEM).")] = None,
     scheduler: Scheduler = "minrtt",

@@ -27,7 +27,7 @@ class PathState:
 
 @dataclass(frozen=True)
 class Notice:
-    """What happened to a path: ``up``, ``down`` (and why) or ``one`` (the server knows one only)."""
+    """What happened to a path: ``up``, ``down`` (and why), ``one`` (the server knows no more)."""
 
     kind: str
     path: str

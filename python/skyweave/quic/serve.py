@@ -29,7 +29,7 @@ class Serve:
 
 @dataclass(frozen=True)
 class Served:
-    """Something that happened: ``opened``, ``asked`` for a path (None bytes: no such file), ``closed``."""
+    """What happened: ``opened``, ``asked`` for a path (None bytes: no such file), ``closed``."""
 
     kind: str
     client: str

@@ -40,7 +40,9 @@ def parse_target(text: str) -> Target:
     try:
         port = parts.port
     except ValueError:
-        raise ConfigError(f"'{text}' has no port between 1 and 65535; give HOST:PORT/PATH") from None
+        raise ConfigError(
+            f"'{text}' has no port between 1 and 65535; give HOST:PORT/PATH"
+        ) from None
     if not parts.hostname:
         raise ConfigError(f"'{text}' names no server; give HOST:PORT/PATH")
     path = unquote(parts.path)
