@@ -16,7 +16,7 @@ A, B = path("a", 20.0, 5.0), path("b", 30.0, 10.0)
 SIZE = 2_000_000
 
 
-def run(*paths: config.Path, stop_s: float = 60.0, **connection: object) -> config.Run:
+def run(*paths: config.Path, stop_s: float = 30.0, **connection: object) -> config.Run:
     one = config.Connection.model_validate({"transport": "mpquic", **connection})
     return config.Run(paths=paths, connections=(one,), stop_after_s=stop_s)
 

@@ -220,7 +220,8 @@ impl Client {
                 }
             }
             Event::PathFailed(net) => {
-                if let Some(lane) = self.lane_of(*net) {
+                // One without a socket is known to be down.
+                if let Some(lane) = self.lane_of(*net).filter(|lane| lane.socket.is_some()) {
                     lane.state = State::Silent { since: now };
                     let why = "it does not answer".to_owned();
                     session.notice(Notice::PathDown(lane.local.to_string(), why));

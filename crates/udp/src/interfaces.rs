@@ -51,7 +51,7 @@ fn no_address(name: String, remote: SocketAddr) -> UdpError {
 /// Whether there is an interface of this name, up or not.
 pub(crate) fn exists(name: &str) -> bool {
     // Any socket will do: the request is one of the network namespace.
-    let socket = UdpSocket::bind("127.0.0.1:0").or_else(|_| UdpSocket::bind("[::1]:0"));
+    let socket = UdpSocket::bind("0.0.0.0:0").or_else(|_| UdpSocket::bind("[::]:0"));
     socket.is_ok_and(|socket| name_to_index(&socket, name).is_ok())
 }
 
