@@ -3,4 +3,5 @@ mod files;
 mod interop;
 mod noq;
 mod paths;
+mod strangers;
 mod tls;
