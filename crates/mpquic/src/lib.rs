@@ -7,8 +7,9 @@
 //! two runs differ; what is sent when, and how long it is, follows from the seed.
 //!
 //! What no other endpoint lets a caller choose is chosen here: the path of each packet of data by a
-//! [`scheduler::Scheduler`], the path of acknowledgements by [`AckPath`], what is sent again on other
-//! paths by [`Reinjection`], and when a path rests by [`Endpoint::set_forecast`].
+//! [`scheduler::Scheduler`] (which may send a later piece of a stream first, or fill the queue of a
+//! full path), the path of acknowledgements by [`AckPath`], what is sent again on other paths by
+//! [`Reinjection`], and when a path rests by [`Endpoint::set_forecast`].
 //!
 //! **There:** QUIC version 1 (RFC 9000, 9001, 9002) with streams both ways, flow control with windows
 //! that grow, DATAGRAM (RFC 9221), key update, Retry (as client), version negotiation, stateless reset,
@@ -21,9 +22,9 @@
 //! **Not there:** 0-RTT; session tickets kept beyond what rustls does; a server that sends Retry or
 //! NEW_TOKEN; migration and rebinding outside multipath (the caller's path is the address); a preferred
 //! address; path MTU discovery (`Config::datagram_bytes` is what the caller knows); ACK frequency; QUIC
-//! version 2; stream priorities. `Decision::Ahead` is obeyed as `Send`, and nothing queues behind a full
-//! window (`queue_limit_windows`). A listener for many connections is the
-//! caller's; `crates/udp` has one.
+//! version 2; stream priorities; key updates and timers in the qlog. What a scheduler hears of delivery
+//! ([`scheduler::Scheduler::on_delivered`]) counts the bytes of one stream. A listener for many
+//! connections is the caller's; `crates/udp` has one.
 //!
 //! A peer that acknowledges all paths on one (noq-proto) makes every path look silent when that one is
 //! dark: nothing here helps against that.

@@ -37,8 +37,8 @@ Tables 4 and 5 (13.58 and 18.16 Mbit/s), and to what the best two, three and fou
 relative to it (1.503, 1.810, 1.832; on the road 1.498, 1.618, 1.677): within 0.5 %."""
 WEAK_SPREAD = 0.6
 """Ours: the spread of the logarithm of the weak carriers."""
-MEMORY_S = 20.0
-"""Ours, as for empty cells: time in which a capacity forgets all but 1/e."""
+MEMORY_S = 5.0
+"""Ours: time in which a capacity forgets all but 1/e."""
 CARRIERS = (("OP1", 1), ("OP2", 1), ("OP1", 2), ("OP2", 2))
 
 

@@ -19,6 +19,7 @@ from skyweave.report.criterion import (
     Published,
     RatioBand,
     Trend,
+    Window,
 )
 from skyweave.report.engines import pairs_of
 from skyweave.report.panel import SETTINGS, Labels, matches, settings_of, with_linked
@@ -63,7 +64,7 @@ def check_selections(plan: Plan, published: Published, labels: list[Labels]) -> 
 
 def cells_of(criterion: Criterion) -> tuple[str, ...]:
     """Return the path sets that a criterion names."""
-    if isinstance(criterion, Ordering | Bound | Across):
+    if isinstance(criterion, Ordering | Bound | Window | Across):
         return criterion.cells
     if isinstance(criterion, RatioBand):
         return (criterion.numerator, criterion.denominator)

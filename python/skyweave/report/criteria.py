@@ -23,12 +23,14 @@ from skyweave.report.criterion import (
     Ordering,
     RankCorrelation,
     RatioBand,
+    Window,
 )
 from skyweave.report.finding import Finding, amount, numbers, with_interval
 from skyweave.report.grades import NOT_TESTED, Grade
 from skyweave.report.panel import Panel, Results
 from skyweave.report.quantities import WORDS
 from skyweave.report.stats import Estimate
+from skyweave.report.window import find_window
 from skyweave.report.words import seeds_text
 
 
@@ -97,6 +99,8 @@ def _graded(criterion: Criterion, results: Results) -> Outcome:
         panel = results.panel(criterion)
         if isinstance(criterion, Contrast):
             finding = _contrast(criterion, panel, results)
+        elif isinstance(criterion, Window):
+            finding = find_window(criterion, panel, results)
         else:
             finding = _find(criterion, panel)
     return Outcome(

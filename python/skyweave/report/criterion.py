@@ -95,6 +95,33 @@ class CloseTo(_Criterion):
     _statistic = field_validator("statistic")(check_statistic)
 
 
+class Window(_Criterion):
+    """A measure of a stretch of time stays on one side of a limit, in the mean over drives.
+
+    ``utilisation``: goodput of the application over the capacity of the set; ``peak``: the largest
+    share of its capacity that any bin of a quarter of a second carried; ``delivered_mbps``: what
+    the path delivered; ``resumed_after_s``: from the beginning of the stretch until the path
+    delivers something.
+    """
+
+    kind: Literal["window"]
+    cells: tuple[str, ...] = Field(min_length=1, max_length=1)
+    path: str | None = None
+    measure: Literal["utilisation", "peak", "delivered_mbps", "resumed_after_s"] = "utilisation"
+    between_s: tuple[float, float]
+    relation: Literal["<", "<=", ">", ">="]
+    limit: float
+    published: str = ""
+
+    @model_validator(mode="after")
+    def _rising(self) -> Self:
+        if not 0 <= self.between_s[0] < self.between_s[1]:
+            raise complaint("between_s", "between_s is [from, to] in seconds, from before to")
+        if (self.path is None) != (self.measure in ("utilisation", "peak")):
+            raise complaint("path", f"path belongs to what one path does, not to '{self.measure}'")
+        return self
+
+
 class RankCorrelation(_Criterion):
     """Over the pairs, a statistic rises with how different the two paths are (Spearman > 0).
 
@@ -256,6 +283,7 @@ Criterion = Annotated[
     | RatioBand
     | Bound
     | CloseTo
+    | Window
     | RankCorrelation
     | Contrast
     | Identity

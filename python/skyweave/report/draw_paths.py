@@ -12,9 +12,9 @@ from matplotlib.figure import Figure
 from skyweave.record import Record
 from skyweave.report.draw import WIDTH_IN
 from skyweave.report.metrics import Values, capacity_in_bins, total_of
+from skyweave.report.ramp import BIN_S, carried_mbps
 from skyweave.report.style import LIGHT
 
-BIN_S = 0.25
 _MARKS = {"established": "^", "closed": "v", "failed": "x", "revived": "o"}
 """Events of paths that are marked, and how."""
 
@@ -26,7 +26,7 @@ def paths_figure(record: Record, colours: dict[str, str], direction: str) -> Fig
     paths = [path for path in run["paths"] if not used or path["name"] in used]
     duration_s = min(float(run["stop_after_s"]), float(record.totals["simulated_s"]))
     rows = len(paths) + (len(paths) > 1)
-    figure = Figure(figsize=(WIDTH_IN, 1.1 + 1.35 * rows), layout="constrained")
+    figure = Figure(figsize=(WIDTH_IN, 1.2 + 1.5 * rows), layout="constrained")
     panels = figure.subplots(rows, 1, sharex=True, squeeze=False)[:, 0]
     capacities = [capacity_in_bins(path, direction, BIN_S, duration_s) for path in paths]
     carried = [carried_mbps(record, path["name"], duration_s) for path in paths]
@@ -38,19 +38,9 @@ def paths_figure(record: Record, colours: dict[str, str], direction: str) -> Fig
         _one(panels[-1], (total_of(capacities), total_of(carried)), LIGHT["bonded"], "all")
     panels[-1].set_xlabel("time (s)")
     panels[-1].set_xlim(0, duration_s)
-    figure.supylabel("Mbit/s", fontsize=9)
     handles, labels = panels[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper left", ncols=6, fontsize=8)
     return figure
-
-
-def carried_mbps(record: Record, path: str, duration_s: float) -> Values:
-    """Return what the sender learned was delivered on a path, in bins of ``BIN_S``."""
-    own = record.samples.filter((pl.col("path") == path) & (pl.col("connection") == 0))
-    times = np.append(0.0, own["time_s"].to_numpy())
-    delivered = np.append(0.0, own["delivered_bytes"].fill_null(0.0).to_numpy())
-    edges = np.arange(int(duration_s / BIN_S + 1e-9) + 1) * BIN_S
-    return np.asarray(np.diff(np.interp(edges, times, delivered)) * 8e-6 / BIN_S)
 
 
 def _one(axes: Axes, series: tuple[Values, Values], colour: str, name: str) -> None:
@@ -65,7 +55,7 @@ def _one(axes: Axes, series: tuple[Values, Values], colour: str, name: str) -> N
         label="delivered",
     )  # fmt: skip
     axes.set_ylim(0, None)
-    axes.set_ylabel(name, rotation=0, ha="right", va="center", fontsize=9)
+    axes.set_ylabel(f"{name}\n(Mbit/s)", fontsize=9)
 
 
 def _events(axes: Axes, record: Record, path: dict[str, Any], top: float) -> None:

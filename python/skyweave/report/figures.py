@@ -125,7 +125,7 @@ def _engines(results: Results, spec: FigureSpec, folder: Path) -> list[Drawn]:
 def _ping(results: Results, spec: FigureSpec, folder: Path) -> Drawn:
     """Draw the pings of the first run of a selection, over its first satellite path."""
     panel = results.panel(spec)
-    run = results.first_record(spec).provenance["run"]
+    run = next(results.records(spec)).provenance["run"]
     kinds = results.reduction.kinds
     satellites = [path for path in run["paths"] if kinds.get(path["name"]) == "satellite"]
     with drawing(spec.id):
@@ -137,7 +137,7 @@ def _ping(results: Results, spec: FigureSpec, folder: Path) -> Drawn:
 def _paths(results: Results, spec: FigureSpec, colours: dict[str, str], folder: Path) -> Drawn:
     """Draw the paths of the first run of a selection, over the first of its sets."""
     panel = results.panel(spec)
-    record = results.first_record(spec, spec.cells)
+    record = next(results.records(spec, spec.cells))
     with drawing(spec.id):
         svg = _written(paths_figure(record, colours, spec.direction), spec, folder)
     return Drawn(spec, svg, seeds_text(panel.seeds[:1]), 1, 1, data_text(panel))

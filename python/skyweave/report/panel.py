@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -30,8 +30,11 @@ SETTINGS = (
 LINKED = {
     "send_buffer_mb": ("receive_buffer_mb",),
     "flows": ("congestion",),
-    "multipath": ("mode", "subflows_per_path", "ack_path", "reinjection", "datagram_bytes"),
-}
+    "multipath": (
+        "mode", "scheduler", "subflows_per_path", "ack_path", "reinjection", "datagram_bytes",
+        "send_buffer_mb", "receive_buffer_mb",
+    ),
+}  # fmt: skip
 """Labels that follow another one: both buffers are often set at once, flows name their controls,
 and Multipath TCP and multipath QUIC have settings of their own."""
 Labels = dict[str, Any]
@@ -226,14 +229,11 @@ class Results:
         ways: tuple[Direction, ...] = ("down", "up")
         return [direction for direction in ways if direction in found]
 
-    def first_record(self, chosen: Selection, cells: Sequence[str] = ()) -> Record:
-        """Return the record of the first run of a selection, over the first of these sets."""
-        found = (
-            key
-            for key, labels in self.runs
-            if matches(labels, chosen) and (not cells or labels["paths"] == cells[0])
-        )
-        return Record.read(self.store.records / next(found))
+    def records(self, chosen: Selection, cells: Sequence[str] = ()) -> Iterator[Record]:
+        """Yield the records of a selection, over the first of these sets if any is named."""
+        for key, labels in self.runs:
+            if matches(labels, chosen) and (not cells or labels["paths"] == cells[0]):
+                yield Record.read(self.store.records / key)
 
     def panel(self, chosen: Selection) -> Panel:
         """Return the panel of a selection; its runs must have one combination of settings."""

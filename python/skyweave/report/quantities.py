@@ -10,6 +10,7 @@ Quantity = Literal[
     "completion_s", "satellite_share", "retransmissions", "retransmission_rate",
     "outage_retransmission_rate", "outage_share", "lost_in_outages",
     "link_rtt_ms", "link_rtt_span_ms",
+    "utilisation", "longest_stall_s", "ramp_s",
 ]  # fmt: skip
 
 
@@ -45,11 +46,15 @@ WORDS: dict[str, Words] = {
     "lost_in_outages": Words("packets that outages took", "packets lost in outages"),
     "link_rtt_ms": Words("propagation RTT (ms)", "propagation RTT"),
     "link_rtt_span_ms": Words("largest \N{MINUS SIGN} smallest RTT (ms)", "RTT span"),
+    "utilisation": Words("goodput ÷ capacity of all its links (%)", "utilisation", True),
+    "longest_stall_s": Words("longest wait of the application (s)", "longest stall"),
+    "ramp_s": Words("from a new path to half of its capacity (s)", "ramp time"),
 }
 OF_RUNS = (
     "completion_s", "satellite_share", "retransmissions", "retransmission_rate",
-    "outage_retransmission_rate", "outage_share", "lost_in_outages",
+    "outage_retransmission_rate", "outage_share", "lost_in_outages", "utilisation",
+    "longest_stall_s",
 )  # fmt: skip
 """Quantities with one value a run."""
-MOMENTS = ("srtt_ms", "link_rtt_ms", "link_rtt_span_ms")
+MOMENTS = ("srtt_ms", "link_rtt_ms", "link_rtt_span_ms", "ramp_s")
 """Quantities of moments, whatever one sample of a rate is."""

@@ -15,6 +15,7 @@ from skyweave.record import Record
 from skyweave.report import metrics
 from skyweave.report.link_rtt import link_rtts
 from skyweave.report.metrics import Values
+from skyweave.report.ramp import ramps_s
 from skyweave.report.run_totals import run_totals
 
 Labels = dict[str, Any]
@@ -64,15 +65,20 @@ def read(folder: Path, labels: Labels, how: Reduction) -> Reduced:
         for number in range(sum(int(count) for count in counts.split("+")))
     ]
     srtt = record.samples.filter(pl.col("path") != "")["srtt_ms"].drop_nulls().to_numpy()
+    names = labels["paths"].split("+")
+    used = [path for path in run["paths"] if path["name"] in names]
+    capacity = {
+        path["name"]: metrics.capacity_in_bins(path, labels["direction"], bin_s, duration_s)
+        for path in run["paths"]
+    }
     return Reduced(
         goodput=metrics.total_of(flows),
-        capacity={
-            path["name"]: metrics.capacity_in_bins(path, labels["direction"], bin_s, duration_s)
-            for path in run["paths"]
-        },
+        capacity=capacity,
         others={
             "srtt_ms": srtt,
             "flow_ratio": _flow_ratio(flows, counts),
+            "ramp_s": ramps_s(record, used, labels["direction"]),
+            "utilisation": _utilisation(metrics.total_of(flows), [capacity[n] for n in names]),
             **link_rtts(run["paths"], how, float(run["stop_after_s"])),
             **run_totals(record.totals, labels["direction"], how.kinds),
         },
@@ -87,6 +93,11 @@ def _goodput(record: Record, connection: int, bin_s: float, duration_s: float) -
     own = record.goodput_mbps(connection)
     times, rates = own["time_s"].to_numpy(), own["goodput_mbps"].fill_null(0.0).to_numpy()
     return metrics.to_bins(times, rates, bin_s, duration_s)
+
+
+def _utilisation(goodput: Values, capacities: list[Values]) -> Values:
+    total = float(np.sum(metrics.total_of(capacities)))
+    return np.array([float(np.sum(goodput)) / total]) if total > 0 else np.empty(0)
 
 
 def _flow_ratio(flows: list[Values], counts: str) -> Values:

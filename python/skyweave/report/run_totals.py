@@ -31,7 +31,10 @@ def run_totals(
     lost = [
         link["dropped_outage"] for name, link in links.items() if name.endswith(f".{direction}")
     ]
+    stalls = [c.get("longest_stall_s") for c in connections]
+    known = [stall for stall in stalls if stall is not None]
     return {
+        "longest_stall_s": np.array([max(known)]) if known else np.empty(0),
         "completion_s": np.array([max(times)]) if times else np.empty(0),
         "satellite_share": _ratio(satellite, unique),
         "retransmissions": np.empty(0) if again is None else np.array([again]),

@@ -2,23 +2,24 @@
 
 use super::Endpoint;
 use super::handshake::Level;
-use super::packets::{Again, Draft};
+use super::packets::Draft;
 use crate::path::{Health, Path};
-use crate::space::SentFrame;
+use crate::space::{Again, SentFrame};
 use crate::streams::{Chunk, Streams};
 use crate::wire::Frame;
 use scheduler::{ConnectionView, Decision, PathSet, PathView};
 use units::{Instant, PathId};
 
 /// Header, tag and head of a STREAM frame: what a full packet cannot carry.
-const OVERHEAD_BYTES: u64 = 50;
+pub(super) const OVERHEAD_BYTES: u64 = 50;
 
 /// Data that goes on a further path as well.
 #[derive(Clone, Debug)]
 pub(super) struct Copy {
-    path: u32,
-    chunks: Vec<Chunk>,
-    why: Again,
+    pub path: u32,
+    pub chunks: Vec<Chunk>,
+    /// `None`: for the first time.
+    pub why: Option<Again>,
 }
 
 impl Endpoint {
@@ -34,7 +35,10 @@ impl Endpoint {
             return None;
         }
         self.refresh_views(now);
-        let out = self.scheduled_datagram(now).or_else(|| self.control_only_datagram(now));
+        let out = self.queued_datagram(now);
+        let out = out.or_else(|| self.scheduled_datagram(now));
+        let out =
+            out.or_else(|| self.queued_datagram(now)).or_else(|| self.control_only_datagram(now));
         let out = out.or_else(|| self.tail_datagram(now));
         if out.is_none() {
             self.note_limits(now);
@@ -56,7 +60,7 @@ impl Endpoint {
         let repeats = self.scheduler.repeats();
         let any_good = self.paths.values().any(Path::is_usable);
         self.views.clear();
-        for path in self.paths.values().filter(|path| path.is_open()) {
+        for path in self.paths.values().filter(|path| path.is_open() && !path.replaced) {
             let mut view = path.view(now, packet_bytes);
             // With nothing better a suspected path still carries what its window admits.
             view.usable |=
@@ -70,7 +74,7 @@ impl Endpoint {
         self.views.sort_by_key(|view| view.id);
     }
 
-    fn able(&self) -> PathSet {
+    pub(super) fn able(&self) -> PathSet {
         let able = self.views.iter().filter(|view| view.usable && view.has_room);
         able.fold(PathSet::EMPTY, |set, view| set.with(view.id))
     }
@@ -97,42 +101,60 @@ impl Endpoint {
         self.paths.values().rev().find(bound).map(|path| path.id)
     }
 
-    /// Asks the scheduler and does what it says.
+    /// Asks the scheduler and does what it says, until that is a packet or a wait.
     fn scheduled_datagram(&mut self, now: Instant) -> Option<(PathId, Vec<u8>)> {
-        let at_hand = self.has_data();
-        if !at_hand && !self.scheduler.repeats() {
-            return None;
-        }
-        let able = self.able();
-        if able == PathSet::EMPTY {
-            return None;
-        }
-        let mut targets = PathSet::EMPTY;
-        match self.ask(now, at_hand) {
-            // The stream goes out in order: a later piece (`Ahead`) is not cut out of it.
-            Decision::Send(path) | Decision::Ahead { path, .. } => targets = targets.with(path),
-            Decision::Duplicate(paths) => targets = paths,
-            Decision::Wait(until) => {
-                self.wake_at = until.filter(|at| *at > now).unwrap_or(Instant::FAR_FUTURE);
-            }
-            Decision::Repeat(path) if able.contains(path) => {
-                return self.repeat_datagram(now, path);
-            }
-            Decision::Repeat(_) => {}
-        }
-        let mut targets = targets.common(able);
-        if !at_hand {
-            return None;
-        }
-        if targets == PathSet::EMPTY {
-            self.totals.waits += 1;
-            let idle = self.paths.values().all(|path| path.in_flight == 0);
-            if !idle || self.wake_at != Instant::FAR_FUTURE {
+        loop {
+            let at_hand = self.has_data();
+            if !at_hand && !self.scheduler.repeats() {
                 return None;
             }
-            targets = targets.with(self.fastest_able(now)?); // a wait cannot deadlock
+            let accepting = self.accepting();
+            if accepting == PathSet::EMPTY {
+                return None;
+            }
+            let mut targets = PathSet::EMPTY;
+            let mut other = None;
+            match self.ask(now, at_hand) {
+                Decision::Send(path) => targets = targets.with(path),
+                Decision::Duplicate(paths) => targets = paths,
+                Decision::Wait(until) => {
+                    self.wake_at = until.filter(|at| *at > now).unwrap_or(Instant::FAR_FUTURE);
+                }
+                Decision::Repeat(path) => other = Some((path, None)),
+                Decision::Ahead { path, gap_bytes } => other = Some((path, Some(gap_bytes))),
+            }
+            let able = self.able();
+            let other = other.filter(|(path, _)| able.contains(*path));
+            let out = other.and_then(|(path, gap)| match gap {
+                None => self.repeat_datagram(now, path),
+                Some(gap) => self.ahead_datagram(now, path, gap),
+            });
+            if out.is_some() || !at_hand {
+                return out;
+            }
+            if targets.common(able) == PathSet::EMPTY
+                && self.enqueue(now, targets.common(accepting))
+            {
+                self.refresh_views(now);
+                continue; // what waits in a queue does not hold the rest up
+            }
+            let targets = self.no_deadlock(now, targets.common(able))?;
+            return self.send_on(now, targets);
         }
-        self.send_on(now, targets)
+    }
+
+    /// The targets, or when there are none and nothing is under way that could end the wait, the
+    /// fastest path (`algorithms.md` §3).
+    fn no_deadlock(&mut self, now: Instant, targets: PathSet) -> Option<PathSet> {
+        if targets != PathSet::EMPTY {
+            return Some(targets);
+        }
+        self.totals.waits += 1;
+        let idle = self.paths.values().all(|path| path.in_flight == 0 && path.queue.is_empty());
+        if !idle || self.wake_at != Instant::FAR_FUTURE {
+            return None;
+        }
+        Some(targets.with(self.fastest_able(now)?))
     }
 
     fn ask(&mut self, now: Instant, at_hand: bool) -> Decision {
@@ -173,7 +195,7 @@ impl Endpoint {
     fn copy_to(&mut self, draft: &Draft, others: PathSet) {
         for path in others.iter().filter_map(|net| self.id_of(net)).collect::<Vec<_>>() {
             let chunks = chunks_of(&draft.frames).cloned().collect();
-            self.copies.push_back(Copy { path, chunks, why: Again::Redundancy });
+            self.copies.push_back(Copy { path, chunks, why: Some(Again::Redundancy) });
         }
     }
 
@@ -202,7 +224,12 @@ impl Endpoint {
         bytes
     }
 
-    fn put_chunk(&mut self, draft: &mut Draft, chunk: &Chunk, (id, again): (u32, Option<Again>)) {
+    pub(super) fn put_chunk(
+        &mut self,
+        draft: &mut Draft,
+        chunk: &Chunk,
+        (id, again): (u32, Option<Again>),
+    ) {
         let Some(half) = self.streams.send.get(&chunk.id) else { return };
         let len = chunk.range.end - chunk.range.start;
         Frame::begin_stream(&mut draft.out, chunk.id, chunk.range.start, len as usize, chunk.fin);
@@ -221,7 +248,7 @@ impl Endpoint {
     // ---- copies ------------------------------------------------------------------------------
 
     /// A packet with what of `copy` has not arrived yet; what does not fit goes in the next one.
-    fn copy_datagram(&mut self, now: Instant, copy: &Copy) -> Option<(PathId, Vec<u8>)> {
+    pub(super) fn copy_datagram(&mut self, now: Instant, copy: &Copy) -> Option<(PathId, Vec<u8>)> {
         let id = copy.path;
         if !self.paths.get(&id)?.is_open() {
             return None;
@@ -241,7 +268,7 @@ impl Endpoint {
                 self.put_chunk(
                     &mut draft,
                     &Chunk { id: piece.id, range: start..cut, fin },
-                    (id, Some(copy.why)),
+                    (id, copy.why),
                 );
             }
         }
@@ -279,7 +306,10 @@ impl Endpoint {
         let chunk = self.streams.unacked_from(walk, full)?;
         let bytes = chunk.range.end - chunk.range.start;
         self.scheduler.on_sent(now, net, bytes);
-        self.copy_datagram(now, &Copy { path: id, chunks: vec![chunk], why: Again::Redundancy })
+        self.copy_datagram(
+            now,
+            &Copy { path: id, chunks: vec![chunk], why: Some(Again::Redundancy) },
+        )
     }
 
     /// Nothing new to send, or the window is closed: what a slower path has in flight goes again
@@ -295,12 +325,15 @@ impl Endpoint {
             let srtt = path.rtt.smoothed();
             let late = path.space.sent.iter_mut().find(|(_, packet)| {
                 let carries = chunks_of(&packet.frames).next().is_some();
-                carries && !packet.copied && !packet.given_up && packet.sent_at + srtt > soon
+                // What is overdue sits in a queue that the RTT does not know of yet.
+                let expected = packet.sent_at + srtt;
+                let late = expected > soon || expected < now;
+                carries && !packet.copied && !packet.given_up && late
             });
             let Some((_, packet)) = late else { continue };
             packet.copied = true;
             let chunks = chunks_of(&packet.frames).cloned().collect();
-            let copy = Copy { path: id, chunks, why: Again::Reinjection };
+            let copy = Copy { path: id, chunks, why: Some(Again::Reinjection) };
             return self.copy_datagram(now, &copy);
         }
         None
@@ -336,6 +369,7 @@ impl Endpoint {
     fn note_limits(&mut self, now: Instant) {
         let packet_bytes = self.config.datagram_bytes as u64;
         let has_data = self.has_data() || self.has_control();
+        let has_data = has_data || self.paths.values().any(|path| !path.queue.is_empty());
         for path in self.paths.values_mut().filter(|path| path.is_open()) {
             if !path.window_has_room(packet_bytes) {
                 continue;
@@ -370,7 +404,7 @@ fn connection_view<'a>(
 }
 
 /// The pieces of streams in a packet.
-fn chunks_of(frames: &[SentFrame]) -> impl Iterator<Item = &Chunk> {
+pub(super) fn chunks_of(frames: &[SentFrame]) -> impl DoubleEndedIterator<Item = &Chunk> {
     frames.iter().filter_map(|frame| match frame {
         SentFrame::Stream(chunk) => Some(chunk),
         _ => None,

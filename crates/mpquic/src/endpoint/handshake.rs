@@ -14,7 +14,7 @@ use rand::Rng;
 use rustls::Side;
 use rustls::quic::{Connection, KeyChange, Keys, Version};
 use std::ops::Range;
-use units::{Instant, PathId};
+use units::{Duration, Instant, PathId};
 
 /// CRYPTO data that may wait out of order (RFC 9000 §7.5: at least 4096).
 const CRYPTO_BUFFER_BYTES: u64 = 64 << 10;
@@ -237,6 +237,7 @@ impl Endpoint {
         }
         if let Some(path) = self.paths.get_mut(&0) {
             path.validated |= self.is_client;
+            path.peer_ack_delay = Duration::from_millis(self.peer.max_ack_delay_ms);
             path.cc.on_handshake(path.rtt.smoothed());
         }
         self.log_parameters(now);

@@ -7,6 +7,9 @@ use crate::event::Event;
 use rustls::quic::{DirectionalKeys, HeaderProtectionKey, Keys, PacketKey, PacketKeySet, Secrets};
 use units::Instant;
 
+/// Packets that the limit keeps back for the end of the connection.
+const CLOSING_PACKETS: u64 = 32;
+
 pub(super) struct OneRtt {
     pub local_header: Box<dyn HeaderProtectionKey>,
     pub remote_header: Box<dyn HeaderProtectionKey>,
@@ -23,6 +26,8 @@ pub(super) struct OneRtt {
     /// A packet of this phase was acknowledged: the next update is allowed (RFC 9001 §6.1).
     pub phase_acked: bool,
     forgeries: u64,
+    /// Packets that may be sealed with one key, and forged ones that may come (RFC 9001 §6.6).
+    pub limits: (u64, u64),
 }
 
 impl OneRtt {
@@ -30,6 +35,7 @@ impl OneRtt {
         let DirectionalKeys { header: local_header, packet: local } = keys.local;
         let DirectionalKeys { header: remote_header, packet: remote } = keys.remote;
         let next = secrets.next_packet_keys();
+        let limits = (local.confidentiality_limit(), remote.integrity_limit());
         Self {
             local_header,
             remote_header,
@@ -43,6 +49,7 @@ impl OneRtt {
             phase_began: Instant::ZERO,
             phase_acked: false,
             forgeries: 0,
+            limits,
         }
     }
 
@@ -123,18 +130,20 @@ impl Endpoint {
     /// Limits of the AEAD (RFC 9001 §6.6): an update well before the first, the end at the second.
     pub(super) fn check_key_limits(&mut self, now: Instant) {
         let Some(keys) = &self.one_rtt else { return };
-        if keys.sealed > keys.local.confidentiality_limit() / 2
-            && keys.phase_acked
-            && self.confirmed
-        {
+        let limit = keys.limits.0;
+        if keys.sealed > limit / 2 && keys.phase_acked && self.confirmed {
             self.rotate_keys(now);
+        } else if keys.sealed + CLOSING_PACKETS >= limit {
+            // The peer let us seal so many without an acknowledgement that allows an update.
+            let error = TransportError::new(Code::AeadLimitReached, "too many packets with a key");
+            self.fail(now, error);
         }
     }
 
     pub(super) fn on_forgery(&mut self) -> Result<(), TransportError> {
         let Some(keys) = &mut self.one_rtt else { return Ok(()) };
         keys.forgeries += 1;
-        if keys.forgeries > keys.remote.integrity_limit() {
+        if keys.forgeries > keys.limits.1 {
             return Err(TransportError::new(Code::AeadLimitReached, "too many forged packets"));
         }
         Ok(())

@@ -1,6 +1,7 @@
 //! One end of a connection.
 
 mod acks;
+mod assign;
 mod close;
 mod control;
 mod data;
@@ -29,6 +30,7 @@ use handshake::Handshake;
 use keys::OneRtt;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha20Rng;
+use rangemap::RangeSet;
 use scheduler::{Outage, PathView, Scheduler};
 use std::collections::{BTreeMap, VecDeque};
 use units::{Duration, Instant, PathId};
@@ -74,6 +76,8 @@ pub struct Endpoint {
     forecasts: BTreeMap<PathId, Vec<Outage>>,
     /// Lowest path ID that was never used.
     next_path: u32,
+    /// Path IDs that were used and are no more.
+    over: RangeSet<u32>,
     /// Path IDs that we let the peer use, and that it lets us use.
     max_path: u32,
     peer_max_path: u32,
@@ -162,6 +166,7 @@ impl Endpoint {
             past_stats: BTreeMap::new(),
             forecasts: BTreeMap::new(),
             next_path: 1,
+            over: RangeSet::new(),
             max_path: 0,
             peer_max_path: 0,
             streams: Streams::new(is_client, &config),
@@ -306,6 +311,7 @@ impl Endpoint {
         let forecast = self.forecasts.get(&net).map_or(&[][..], Vec::as_slice);
         let mut path = Path::new(id, net, cc, forecast);
         path.set_grain(self.config.pacing_grain);
+        path.peer_ack_delay = self.max_ack_delay();
         if self.config.ecn {
             path.ecn = EcnPath::Testing;
         }
@@ -316,5 +322,20 @@ impl Endpoint {
     fn slowest_rtt(&self) -> Duration {
         let open = self.paths.values().filter(|path| path.is_open());
         open.map(|path| path.rtt.smoothed()).max().unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+impl Endpoint {
+    /// Sends a frame that an honest endpoint would not.
+    pub(crate) fn inject(&mut self, frame: Frame<'static>) {
+        self.control.push_back(frame);
+    }
+
+    /// Other limits than those of the AEAD, whose would take days to reach.
+    pub(crate) fn set_key_limits(&mut self, sealed: u64, forged: u64) {
+        if let Some(keys) = &mut self.one_rtt {
+            keys.limits = (sealed, forged);
+        }
     }
 }

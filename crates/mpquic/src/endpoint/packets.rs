@@ -5,7 +5,7 @@ use super::close::CloseFrame;
 use super::handshake::Level;
 use crate::crypto;
 use crate::path::Space;
-use crate::space::{SentFrames, SentPacket};
+use crate::space::{Again, SentFrames, SentPacket};
 use crate::wire::{Kind, MIN_INITIAL_BYTES, begin_long, begin_short, number_len};
 use rand::RngExt;
 use units::{Instant, PathId};
@@ -14,17 +14,6 @@ use units::{Instant, PathId};
 const TAG_BYTES: usize = 16;
 /// One packet number in about so many is never used (RFC 9000 §21.4).
 const SKIP_ONE_IN: u32 = 4096;
-
-/// Why stream data goes once more.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Again {
-    /// This path carried it, and it is thought lost.
-    Retransmission,
-    /// Another path carried it.
-    Reinjection,
-    /// The scheduler wants a copy.
-    Redundancy,
-}
 
 /// A packet being written at the end of a datagram.
 #[derive(Debug)]
@@ -288,6 +277,7 @@ fn note_sent(
     space.sent.push(SentPacket {
         sent_at: now,
         bytes,
+        order: 0, // given when it is put in its place
         eliciting: draft.eliciting,
         frames: std::mem::take(&mut draft.frames),
         snapshot,

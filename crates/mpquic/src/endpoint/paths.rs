@@ -22,6 +22,30 @@ impl Endpoint {
 
     /// Client: opens a path over `net`. It carries data after [`Event::PathEstablished`].
     pub fn add_path(&mut self, now: Instant, net: PathId) -> Result<(), Error> {
+        if self.has_path(net) {
+            return Err(Error::Path(net.0));
+        }
+        self.open_path(now, net)
+    }
+
+    /// Client: the interface behind `net` has another address, or another network, now. A new path
+    /// over it takes over: the old one carries nothing more, and goes when the new one is validated.
+    pub fn replace_path(&mut self, now: Instant, net: PathId) -> Result<(), Error> {
+        let old = self.id_of(net).ok_or(Error::Path(net.0))?;
+        self.open_path(now, net)?;
+        if let Some(old) = self.paths.get_mut(&old) {
+            old.replaced = true;
+        }
+        self.reinject_flight(old);
+        Ok(())
+    }
+
+    /// Whether a path over `net` is there, validated or not.
+    pub fn has_path(&self, net: PathId) -> bool {
+        self.id_of(net).is_some()
+    }
+
+    fn open_path(&mut self, now: Instant, net: PathId) -> Result<(), Error> {
         if !self.is_client {
             return Err(Error::NotClient);
         }
@@ -31,7 +55,7 @@ impl Endpoint {
         if !self.multipath {
             return Err(Error::NoMultipath);
         }
-        if self.id_of(net).is_some() || net.0 >= MAX_NET_PATHS {
+        if net.0 >= MAX_NET_PATHS {
             return Err(Error::Path(net.0));
         }
         let id = self.next_path;
@@ -108,6 +132,21 @@ impl Endpoint {
             path.cc.on_handshake(path.rtt.smoothed());
             self.tell_of_path(now, id, Event::PathEstablished(net));
             self.scheduler.on_path_event(now, net, PathEvent::Established);
+            self.retire_older(now, id, net);
+        }
+    }
+
+    /// A path was validated: those before it over the same interface have no more say.
+    fn retire_older(&mut self, now: Instant, id: u32, net: PathId) {
+        let mut older = Vec::new();
+        for path in self.paths.values_mut() {
+            if path.net == net && path.id != id && path.drains_until.is_none() {
+                path.replaced = true;
+                older.push(path.id);
+            }
+        }
+        if self.is_client {
+            older.into_iter().for_each(|old| self.leave_path(now, old, APPLICATION_ABANDON));
         }
     }
 
@@ -133,9 +172,14 @@ impl Endpoint {
         }
         self.local_cids.drop_path(id);
         self.peer_cids.drop_path(id);
+        self.end_path(id);
         self.max_path = self.max_path.saturating_add(1); // path IDs are never used twice
         self.control.push_back(Frame::MaxPathId { maximum: self.max_path });
         self.give_cids();
+    }
+
+    fn end_path(&mut self, id: u32) {
+        self.over.insert(id..id.saturating_add(1));
     }
 
     /// Gives the peer connection IDs for the paths that it may use.
@@ -143,8 +187,8 @@ impl Endpoint {
         let wanted = self.peer.active_connection_id_limit.min(PER_PATH);
         let last = if self.multipath { self.max_path.min(self.peer_max_path) } else { 0 };
         for id in 0..=last {
-            if id < self.next_path && !self.paths.contains(id) {
-                continue; // over
+            if self.over.contains(&id) {
+                continue;
             }
             while self.local_cids.active(id) < wanted {
                 let cid = self.new_cid();
@@ -166,8 +210,8 @@ impl Endpoint {
         if id > self.max_path {
             return Err(violation("a connection ID for a path beyond the limit"));
         }
-        if id < self.next_path && !self.paths.contains(id) {
-            return Ok(()); // over
+        if self.over.contains(&id) {
+            return Ok(());
         }
         for sequence in self.peer_cids.add(id, new)? {
             self.control.push_back(Frame::RetireConnectionId { path: named, sequence });
@@ -186,6 +230,9 @@ impl Endpoint {
                     return Err(violation("abandoned a path beyond the limit"));
                 }
                 self.next_path = self.next_path.max(path.saturating_add(1));
+                if !self.paths.contains(path) {
+                    self.end_path(path); // given up before its first packet came
+                }
                 self.leave_path(now, path, error_code);
                 if !self.paths.values().any(|path| path.drains_until.is_none()) {
                     let why =
@@ -246,6 +293,7 @@ impl Endpoint {
 
     /// What is in flight on a path goes again on the others; it stays in flight here.
     pub(super) fn reinject_flight(&mut self, id: u32) {
+        self.release_queue(id);
         let Some(path) = self.paths.get_mut(&id) else { return };
         let mut frames = Vec::new();
         for (_, packet) in path.space.sent.iter_mut() {
@@ -288,7 +336,7 @@ impl Endpoint {
             return;
         }
         let packet_bytes = self.config.datagram_bytes as u64;
-        let mut hit = Vec::new();
+        let (mut hit, mut resting) = (Vec::new(), Vec::new());
         for path in self.paths.values_mut() {
             while path.forecast.front().is_some_and(|outage| outage.end <= now) {
                 path.forecast.pop_front();
@@ -308,12 +356,16 @@ impl Endpoint {
                 hit.push(path.id);
             }
             path.outage_noted = under_way.is_some();
+            if was.is_none() && until.is_some() {
+                resting.push(path.id);
+            }
             if was.is_some() && until.is_none() && path.is_open() {
                 path.space.last_eliciting_at = now;
                 path.silent_since = None;
                 path.probes = 1; // shows at once whether it is back, and what was lost
             }
         }
+        resting.into_iter().for_each(|id| self.release_queue(id));
         if self.config.reinjection.on_failure {
             hit.into_iter().for_each(|id| self.reinject_flight(id));
         }

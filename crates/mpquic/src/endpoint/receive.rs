@@ -316,10 +316,11 @@ impl Endpoint {
         if self.paths.contains(id) {
             return Ok(());
         }
-        if self.is_client || !self.multipath || id < self.next_path {
-            return Ok(()); // a path that is over
+        // Paths opened together may arrive in any order: what counts is whether one is over.
+        if self.is_client || !self.multipath || self.over.contains(&id) {
+            return Ok(());
         }
-        self.next_path = id + 1;
+        self.next_path = self.next_path.max(id + 1);
         let path: Path = self.new_path(id, arrival.net);
         self.paths.insert(path);
         self.challenge_path(id);

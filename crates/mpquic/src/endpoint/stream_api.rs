@@ -46,10 +46,9 @@ impl Endpoint {
         Ok(())
     }
 
-    /// Asks the peer to give a stream up.
+    /// Asks the peer to give a stream up; what came of it and comes yet is dropped.
     pub fn stop(&mut self, stream: u64, error_code: u64) -> Result<(), Error> {
-        let half = self.streams.recv.get_mut(&stream).ok_or(Error::NoStream(stream))?;
-        if !half.is_complete() && !half.stopped {
+        if self.streams.stop(stream)? {
             self.control.push_back(Frame::StopSending { id: stream, error_code });
         }
         Ok(())

@@ -1,6 +1,7 @@
 //! One path: its packet number space, RTT, congestion control, validation and state.
 
 mod ecn;
+mod losses;
 mod pacer;
 mod rtt;
 mod space;
@@ -13,6 +14,8 @@ pub(crate) use space::Space;
 pub use stats::{Health, PathStats};
 pub(crate) use table::Paths;
 
+use crate::space::Again;
+use crate::streams::Chunk;
 use congestion::Controller;
 use pacer::Pacer;
 use recovery::DeliverySampler;
@@ -52,11 +55,18 @@ pub(crate) struct Path {
     pub health: Health,
     pub pto_count: u32,
     pub probes: u32,
+    /// Packets sent earlier say nothing of the RTT; and that has been so since the last sample.
+    pub rtt_from: Instant,
+    pub rtt_doubted: bool,
+    /// Another path over the same interface takes over once it is validated.
+    pub replaced: bool,
     /// Since when something is in flight without any sign of life.
     pub silent_since: Option<Instant>,
     /// Losses of packets sent before belong to the episode under way (RFC 9002 §7.3.2).
     pub recovery_start: Option<Instant>,
     pub in_recovery: bool,
+    /// How long the peer may hold an acknowledgement back.
+    pub peer_ack_delay: Duration,
     pub forecast: VecDeque<Outage>,
     /// The outage under way was acted upon.
     pub outage_noted: bool,
@@ -70,6 +80,9 @@ pub(crate) struct Path {
     pub drains_until: Option<Instant>,
     /// Paths whose acknowledgement leaves here with the next packet.
     pub acks_to_carry: Vec<u32>,
+    /// Assigned by the scheduler while there was no room.
+    pub queue: VecDeque<(Chunk, Option<Again>)>,
+    pub queued_bytes: u64,
     /// The redundant scheduler's walk along the streams.
     pub walk: (u64, u64),
     pub ecn: EcnPath,
@@ -97,9 +110,13 @@ impl Path {
             health: Health::Good,
             pto_count: 0,
             probes: 0,
+            rtt_from: Instant::ZERO,
+            rtt_doubted: false,
+            replaced: false,
             silent_since: None,
             recovery_start: None,
             in_recovery: false,
+            peer_ack_delay: Duration::ZERO,
             forecast: forecast.iter().copied().collect(),
             outage_noted: false,
             rest_until: None,
@@ -109,6 +126,8 @@ impl Path {
             peer_status_sequence: None,
             drains_until: None,
             acks_to_carry: Vec::new(),
+            queue: VecDeque::new(),
+            queued_bytes: 0,
             walk: (0, 0),
             ecn: EcnPath::default(),
             stats: PathStats::default(),
@@ -122,7 +141,8 @@ impl Path {
 
     /// May carry data as far as its state is concerned.
     pub fn is_usable(&self) -> bool {
-        self.is_open() && self.health == Health::Good && self.rest_until.is_none()
+        let may = self.is_open() && !self.replaced && self.rest_until.is_none();
+        may && self.health == Health::Good
     }
 
     /// A challenge has to leave now.
@@ -246,8 +266,8 @@ impl Path {
                 bytes => bytes / packet_bytes,
             },
             in_flight_packets: self.in_flight.div_ceil(packet_bytes),
-            queued_packets: 0,
-            unacked_bytes: self.in_flight,
+            queued_packets: self.queue.len() as u64,
+            unacked_bytes: self.in_flight + self.queued_bytes,
             mss_bytes: packet_bytes,
             pacing_rate: if self.rtt.has_sample() { rate } else { Bitrate::ZERO },
             loss_ratio: self.stats.lost_packets as f64 / sent as f64,

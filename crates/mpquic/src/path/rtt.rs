@@ -1,4 +1,4 @@
-use units::Duration;
+use units::{Duration, Instant};
 
 /// RTT before the first sample (RFC 9002 §6.2.2).
 const INITIAL_RTT: Duration = Duration::from_millis(333);
@@ -12,6 +12,7 @@ pub(crate) struct Rtt {
     smoothed: Duration,
     var: Duration,
     min: Option<Duration>,
+    first_at: Option<Instant>,
     /// Probe timeout; asked far more often than the RTT changes.
     pto: Duration,
 }
@@ -20,12 +21,13 @@ impl Default for Rtt {
     fn default() -> Self {
         // RFC 9002 §5.3: smoothed_rtt = kInitialRtt, rttvar = kInitialRtt / 2.
         let (smoothed, var) = (INITIAL_RTT, INITIAL_RTT / 2);
-        Self { latest: smoothed, smoothed, var, min: None, pto: smoothed + var * 4 }
+        Self { latest: smoothed, smoothed, var, min: None, first_at: None, pto: smoothed + var * 4 }
     }
 }
 
 impl Rtt {
-    pub fn on_sample(&mut self, latest: Duration, ack_delay: Duration) {
+    pub fn on_sample(&mut self, now: Instant, latest: Duration, ack_delay: Duration) {
+        self.first_at.get_or_insert(now);
         self.latest = latest;
         let Some(min) = self.min else {
             self.min = Some(latest);
@@ -45,6 +47,11 @@ impl Rtt {
 
     fn update_pto(&mut self) {
         self.pto = self.smoothed + (self.var * 4).max(GRANULARITY);
+    }
+
+    /// When the first sample was taken.
+    pub fn first_at(&self) -> Option<Instant> {
+        self.first_at
     }
 
     pub fn has_sample(&self) -> bool {

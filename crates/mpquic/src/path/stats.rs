@@ -36,7 +36,7 @@ pub struct PathStats {
     pub redundant_packets: u64,
     /// Stream bytes sent here that had been sent before, whatever the reason.
     pub retransmitted_bytes: u64,
-    /// Of these, bytes sent again on suspicion, at the tail, or because the scheduler repeats.
+    /// Of these, bytes that another path had carried, or copies that the scheduler wants.
     pub reinjected_bytes: u64,
     /// PATH_ACK and ACK frames sent here.
     pub acks: u64,

@@ -6,6 +6,17 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use units::Instant;
 
+/// Why stream data goes once more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Again {
+    /// This path carried it, and it is thought lost.
+    Retransmission,
+    /// Another path carried it.
+    Reinjection,
+    /// The scheduler wants a copy.
+    Redundancy,
+}
+
 /// What has to be done when a packet is acknowledged or lost.
 #[derive(Clone, Debug)]
 pub(crate) enum SentFrame {
@@ -31,6 +42,8 @@ pub(crate) type SentFrames = SmallVec<[SentFrame; 1]>;
 pub(crate) struct SentPacket {
     pub sent_at: Instant,
     pub bytes: u64,
+    /// Place among the packets that are tracked: acknowledgements alone leave no gap.
+    pub order: u64,
     pub eliciting: bool,
     pub frames: SentFrames,
     pub snapshot: SendSnapshot,
@@ -57,6 +70,8 @@ pub(crate) struct SentPackets {
     /// Those that count as in flight, and of these the ones that elicit an acknowledgement.
     in_flight: u64,
     eliciting: u64,
+    /// Packets tracked so far.
+    pushed: u64,
 }
 
 impl SentPackets {
@@ -66,6 +81,8 @@ impl SentPackets {
     }
 
     pub fn push(&mut self, packet: SentPacket) {
+        let packet = SentPacket { order: self.pushed, ..packet };
+        self.pushed += 1;
         self.in_flight += 1;
         self.eliciting += u64::from(packet.eliciting);
         self.slots.push_back(Slot::Packet(packet));

@@ -100,7 +100,8 @@ impl Streams {
         }
         self.grow(grown)?;
         if discards {
-            self.read_data += grown;
+            self.drop_unread(grown);
+            self.collect(id);
         }
         // Slow-drip attacks on reassembly: RFC 9000 §21.6.
         if self.overhead as u64 > self.window_limit / 4 + OVERHEAD_FLOOR_BYTES {
@@ -122,17 +123,24 @@ impl Streams {
         let Some(half) = self.recv.get_mut(&id) else { return Ok(()) };
         let was_complete = half.is_complete(); // RFC 9000 §3.2: "Data Recvd" ignores the reset
         let (grown, _) = half.on_frame(size, &[], true)?;
-        if half.reset.is_none() && !was_complete {
-            // What was not read counts as read: the connection's window must not shrink.
-            let unread = size - half.data.read_offset();
+        let mut dropped = 0;
+        if half.stopped {
+            dropped = grown;
+        } else if half.reset.is_none() && !was_complete {
+            dropped = size - half.data.read_offset();
             self.overhead -= half.data.overhead_bytes();
             self.counted.waiting_bytes -= half.data.waiting_bytes() as u64;
             half.data.clear();
             half.reset = Some(code);
-            self.read_data += if half.stopped { grown } else { unread };
             events.push_back(Event::Readable(id));
         }
-        self.grow(grown)
+        self.grow(grown)?;
+        // What was not read counts as read: the connection's window must not shrink.
+        self.drop_unread(dropped);
+        if self.recv.get(&id).is_some_and(|half| half.stopped) {
+            self.collect(id);
+        }
+        Ok(())
     }
 
     /// Frames about streams other than STREAM. What has to be answered is returned.

@@ -177,12 +177,33 @@ impl Streams {
         if half.reset.is_some() {
             return Ok(None);
         }
-        let final_size = half.sent_to();
-        self.queued -= half.end() - final_size;
+        let final_size = half.highest_sent();
+        self.queued -= half.queued();
         self.buffered -= half.reset(error_code);
         self.ready.remove(&id);
         self.again.remove(&id);
         Ok(Some(final_size))
+    }
+
+    /// Nobody reads a stream any more: false when that changes nothing.
+    pub fn stop(&mut self, id: u64) -> Result<bool, Error> {
+        let half = self.recv.get_mut(&id).ok_or(Error::NoStream(id))?;
+        if half.is_complete() || half.stopped {
+            return Ok(false);
+        }
+        (half.stopped, half.ended) = (true, true);
+        // What was not read counts as read: the connection's window must not shrink.
+        let unread = half.end - half.data.read_offset();
+        self.overhead -= half.data.overhead_bytes();
+        self.counted.waiting_bytes -= half.data.waiting_bytes() as u64;
+        half.data.clear();
+        self.drop_unread(unread);
+        Ok(true)
+    }
+
+    fn drop_unread(&mut self, bytes: u64) {
+        self.read_data += bytes;
+        self.window.on_dropped(self.read_data);
     }
 
     /// The next bytes of a stream in order. `Ok(None)`: nothing at hand.
@@ -256,6 +277,11 @@ impl Streams {
         half.is_done()
     }
 
+    /// First byte of a stream that is not acknowledged.
+    pub fn acked_to(&self, id: u64) -> Option<u64> {
+        self.send.get(&id).map(SendHalf::acked_to)
+    }
+
     pub fn has_again(&self) -> bool {
         !self.again.is_empty()
     }
@@ -268,7 +294,7 @@ impl Streams {
     pub fn has_new(&self) -> bool {
         let window = self.window_left();
         let mut halves = self.ready.iter().filter_map(|id| self.send.get(id));
-        halves.any(|half| half.has_new() && (window > 0 || half.unsent() == 0))
+        halves.any(|half| half.has_new() && (window > 0 || half.unsent() == 0 || half.has_hole()))
     }
 
     /// Bytes that were never sent, whatever the windows say.
@@ -291,7 +317,7 @@ impl Streams {
     /// What the peer's windows still admit: the connection's, and those of the streams that send.
     pub fn send_window_bytes(&self) -> u64 {
         let sending = self.send.values().filter(|half| !half.is_done() && half.reset.is_none());
-        let streams = sending.map(|half| half.max_data.saturating_sub(half.sent_to()));
+        let streams = sending.map(|half| half.max_data.saturating_sub(half.highest_sent()));
         streams.reduce(u64::saturating_add).map_or(u64::MAX, |sum| sum).min(self.window_left())
     }
 
@@ -338,14 +364,28 @@ impl Streams {
             }
             let head = crate::wire::Frame::stream_head_len(id, half.sent_to());
             let max = room.checked_sub(head).filter(|max| *max > 0)?;
+            let highest = half.highest_sent();
             if let Some((range, fin)) = half.next_new(max as u64, window) {
-                self.sent_data += range.end - range.start;
+                self.sent_data += half.highest_sent() - highest;
                 self.queued -= range.end - range.start;
                 self.turn = if half.has_new() { id } else { id + 1 };
                 return Some(Chunk { id, range, fin });
             }
         }
         None
+    }
+
+    /// Bytes that begin `gap` or more after the next new ones of the stream whose turn it is.
+    pub fn chunk_ahead(&mut self, room: usize, gap: u64) -> Option<Chunk> {
+        let window = self.window_left();
+        let id = self.next_ready(self.turn)?;
+        let half = self.send.get_mut(&id).filter(|half| half.has_new())?;
+        let max = room.checked_sub(1 + 8 + 8 + 2).filter(|max| *max > 0)?;
+        let highest = half.highest_sent();
+        let range = half.next_ahead(gap, max as u64, window)?;
+        self.sent_data += half.highest_sent() - highest;
+        self.queued -= range.end - range.start;
+        Some(Chunk { id, range, fin: false })
     }
 
     /// The first bytes at or after (`stream`, `offset`) that were sent and not acknowledged.

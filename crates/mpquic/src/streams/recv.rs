@@ -37,6 +37,14 @@ impl Window {
         self.max_data = read + self.size;
         self.changed = true;
     }
+
+    /// Bytes up to `read` were dropped unread: there is room for others.
+    pub fn on_dropped(&mut self, read: u64) {
+        if self.max_data - read <= self.size / 2 {
+            self.max_data = read + self.size;
+            self.changed = true;
+        }
+    }
 }
 
 /// The receiving half of a stream.
@@ -98,6 +106,7 @@ impl RecvHalf {
 
     /// Everything that will come has come.
     pub fn is_complete(&self) -> bool {
-        self.reset.is_some() || self.final_size == Some(self.data.read_offset())
+        let nobody_waits = self.stopped && self.final_size.is_some();
+        self.reset.is_some() || nobody_waits || self.final_size == Some(self.data.read_offset())
     }
 }

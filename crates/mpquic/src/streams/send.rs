@@ -13,6 +13,8 @@ pub(crate) struct SendHalf {
     acked: RangeSet<u64>,
     /// First byte never sent.
     sent_to: u64,
+    /// Sent beyond that, ahead of their turn.
+    ahead: RangeSet<u64>,
     /// To be sent again, first; with the path that carried it last.
     again: RangeMap<u64, u32>,
     /// The peer's limit.
@@ -54,13 +56,35 @@ impl SendHalf {
         self.acked_to + self.buffer.len() as u64
     }
 
+    /// First byte that is not acknowledged.
+    pub fn acked_to(&self) -> u64 {
+        self.acked_to
+    }
+
+    /// Where the next new bytes begin.
     pub fn sent_to(&self) -> u64 {
         self.sent_to
     }
 
-    /// Written, not sent yet, and within the stream's own limit.
+    /// End of what was sent: what flow control counts (RFC 9000 §4.1).
+    pub fn highest_sent(&self) -> u64 {
+        self.ahead.last().map_or(self.sent_to, |last| last.end)
+    }
+
+    /// Written and never sent, whatever the windows say.
+    pub fn queued(&self) -> u64 {
+        let ahead: u64 = self.ahead.iter().map(|range| range.end - range.start).sum();
+        self.end() - self.sent_to - ahead
+    }
+
+    /// Written, not sent yet, and within the stream's own limit; what went ahead included.
     pub fn unsent(&self) -> u64 {
         self.end().min(self.max_data).saturating_sub(self.sent_to)
+    }
+
+    /// Bytes before the highest sent are missing: they need no window.
+    pub fn has_hole(&self) -> bool {
+        !self.ahead.is_empty()
     }
 
     pub fn has_again(&self) -> bool {
@@ -92,14 +116,38 @@ impl SendHalf {
     /// The next new bytes, at most `max`, of which the connection's window admits `window`.
     pub fn next_new(&mut self, max: u64, window: u64) -> Option<(Range<u64>, bool)> {
         let start = self.sent_to;
-        let end = start + self.unsent().min(max).min(window);
+        let hole_end = self.ahead.first().map_or(u64::MAX, |first| first.start);
+        let allowed = self.highest_sent().saturating_add(window).min(hole_end);
+        let end = (start + self.unsent().min(max)).min(allowed);
         let fin = self.finished && end == self.end();
         if end == start && (!fin || self.fin_sent) {
             return None;
         }
         self.sent_to = end;
         self.fin_sent |= fin;
+        if let Some(first) = self.ahead.first().filter(|first| first.start == end).cloned() {
+            self.sent_to = first.end;
+            self.ahead.remove(first);
+        }
         Some((start..end, fin))
+    }
+
+    /// The first bytes never sent that begin `gap` or more after the next ones; they go ahead of these.
+    /// `max` and `window` as in [`Self::next_new`]. The end of the stream waits for its turn.
+    pub fn next_ahead(&mut self, gap: u64, max: u64, window: u64) -> Option<Range<u64>> {
+        let start = self.sent_to.saturating_add(gap);
+        let start = self.ahead.get(&start).map_or(start, |sent| sent.end);
+        if gap == 0 || start >= self.end() {
+            return None;
+        }
+        let next = self.ahead.overlapping(&(start..u64::MAX)).next().map_or(u64::MAX, |r| r.start);
+        let allowed = self.highest_sent().saturating_add(window).min(self.max_data).min(next);
+        let end = start.saturating_add(max).min(self.end()).min(allowed);
+        if start >= end {
+            return None;
+        }
+        self.ahead.insert(start..end);
+        Some(start..end)
     }
 
     /// Sent, not acknowledged bytes from `from` on: for schedulers that repeat.
@@ -182,6 +230,7 @@ impl SendHalf {
         self.acked_to += dropped;
         self.buffer = VecDeque::new();
         self.again = RangeMap::new();
+        self.ahead = RangeSet::new();
         self.acked = RangeSet::new();
         self.fin_again = None;
         dropped

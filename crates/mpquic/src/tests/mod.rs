@@ -1,10 +1,14 @@
+mod assign;
 mod ecn;
 mod interop;
+mod limits;
+mod losses;
 mod multipath;
 mod noq;
 mod qlog;
 mod robust;
 mod single;
+mod space;
 mod stats;
 mod tls;
 mod wire;

@@ -2,7 +2,8 @@
 //!
 //! The client opens on its first interface, adds a path over each further one once the handshake is
 //! confirmed, and abandons those whose interface went. The last path stays until another one is
-//! there: meanwhile nothing leaves it and nothing comes.
+//! there: meanwhile nothing leaves it and nothing comes. An interface that comes back is another
+//! network: it gets a new path.
 
 use super::{Counts, End, Noted, Received, tls};
 use crate::SimError;
@@ -127,7 +128,7 @@ impl QuicEnd {
             Event::Readable(stream) => self.read(now, stream),
             Event::Confirmed => self.confirmed = true,
             // Not by us: the interface is there, so it is tried again.
-            Event::PathAbandoned(path, _) if self.present.contains(&path) => {
+            Event::PathAbandoned(path, _) if self.present.contains(&path) && !self.has(path) => {
                 self.wanted.insert(path);
             }
             _ => {}
@@ -145,6 +146,10 @@ impl QuicEnd {
         self.events.push(Noted { at: now, path, name, value });
     }
 
+    fn has(&self, path: PathId) -> bool {
+        self.endpoint.as_ref().is_some_and(|endpoint| endpoint.has_path(path))
+    }
+
     fn read(&mut self, now: Instant, stream: u64) {
         let Some(endpoint) = &mut self.endpoint else { return };
         while let Ok(Read::Data(data)) = endpoint.read(now, stream, usize::MAX) {
@@ -155,7 +160,11 @@ impl QuicEnd {
     /// Adds the paths that are wanted, as far as the peer allows, and leaves those without interface.
     fn manage_paths(&mut self, now: Instant) {
         let Some(endpoint) = &mut self.endpoint else { return };
-        self.wanted.retain(|path| endpoint.add_path(now, *path).is_err());
+        // A path that lost its interface and could not be left is replaced when that is back.
+        self.wanted.retain(|path| {
+            let added = endpoint.add_path(now, *path);
+            added.or_else(|_| endpoint.replace_path(now, *path)).is_err()
+        });
         self.leaving.retain(|path| endpoint.abandon_path(now, *path).is_err());
     }
 
@@ -228,15 +237,10 @@ impl End for QuicEnd {
 
     fn path_up(&mut self, now: Instant, path: PathId) {
         self.present.insert(path);
-        if self.leaving.remove(&path) {
-            return; // the last path has its interface back
-        }
-        if self.endpoint.is_some() {
-            self.wanted.insert(path);
-        } else if self.opened {
+        self.leaving.remove(&path);
+        self.wanted.insert(path);
+        if self.opened && self.endpoint.is_none() {
             self.start(now, path);
-        } else {
-            self.wanted.insert(path);
         }
         self.work(now);
     }

@@ -3,7 +3,7 @@
 use super::world::*;
 use crate::{Outcome, PathTotals, Reinject, SimError, simulate};
 use congestion::Algorithm as Congestion;
-use link::{Direction, PathConfig, UpWindow};
+use link::{Direction, InFlight, OutageConfig, PathConfig, UpWindow};
 use proptest::prelude::*;
 use scheduler::Algorithm as Scheduling;
 
@@ -79,6 +79,49 @@ fn a_handover_of_the_only_interface_keeps_the_connection() {
     let outcome = run(vec![only], vec![quic(Scheduling::MinRtt, Congestion::Cubic, megabytes(10))]);
     assert!(completion(&outcome) < 6.5, "{}", completion(&outcome));
     assert!(outcome.totals.connections[0].longest_stall_s.unwrap() < 1.0);
+}
+
+/// Two interfaces come at once and the packets of the faster one, which is named last, come first.
+#[test]
+fn paths_that_are_added_together_arrive_in_any_order() {
+    let slow = present(path("slow", 4.0, 80.0), &[(1.0, None)]);
+    let fast = present(path("fast", 20.0, 20.0), &[(1.0, None)]);
+    let one = quic(Scheduling::MinRtt, Congestion::Cubic, seconds(4.0));
+    let outcome = run(vec![path("first", 4.0, 40.0), slow, fast], vec![one]);
+    let (slow, fast) = (times(&outcome, "established", 1), times(&outcome, "established", 2));
+    assert!(fast[0] < slow[0] && slow[0] < 1.3, "{fast:?} {slow:?}");
+    assert!(path_totals(&outcome, "slow").unique_bytes > 700_000);
+}
+
+/// An interface that goes and comes back in the same moment has another network: a new path takes
+/// over, and congestion control begins anew.
+#[test]
+fn an_interface_in_another_network_gets_a_new_path() {
+    let moves = present(path("moves", 4.0, 40.0), &[(0.0, Some(2.0)), (2.0, None)]);
+    let other = present(path("other", 8.0, 40.0), &[(2.0, None)]);
+    let one = quic(Scheduling::MinRtt, Congestion::Cubic, seconds(5.0));
+    let outcome = run(vec![moves, other], vec![one]);
+    assert_eq!(times(&outcome, "closed", 0).len(), 1);
+    let established = times(&outcome, "established", 0);
+    assert!((2.0..2.2).contains(&established[1]), "{established:?}");
+    assert!(goodput_between(&outcome, 0, 3.0, 5.0) > 0.85 * 12.0);
+}
+
+/// A link without capacity holds its packets. They come when it is back: their RTT is that of the
+/// silence, not of the path, and nothing was lost.
+#[test]
+fn a_path_that_held_its_packets_is_used_again_at_once() {
+    let mut held = path("held", 20.0, 40.0);
+    for link in [&mut held.down, &mut held.up] {
+        link.outages.push(OutageConfig { start_s: 2.0, end_s: 4.0, in_flight: InFlight::Hold });
+    }
+    let one = quic(Scheduling::MinRtt, Congestion::Cubic, seconds(6.0));
+    let outcome = run(vec![path("steady", 4.0, 40.0), held], vec![one]);
+    assert_eq!(times(&outcome, "failed", 1).len(), 1);
+    let revived = times(&outcome, "revived", 1);
+    assert!(revived.len() == 1 && (4.0..4.1).contains(&revived[0]), "{revived:?}");
+    assert!(goodput_between(&outcome, 0, 2.6, 4.0) > 0.85 * 4.0);
+    assert!(goodput_between(&outcome, 0, 4.4, 6.0) > 0.85 * 24.0);
 }
 
 /// Make before break: each second path is there before the first one goes.

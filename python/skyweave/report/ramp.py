@@ -1,0 +1,50 @@
+"""How long a new path takes to carry half of what it could."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from skyweave.record import Record
+from skyweave.report.metrics import Values, capacity_in_bins
+
+BIN_S = 0.25
+"""Rates of a path are means over so many seconds."""
+SHARE = 0.5
+
+
+def carried_mbps(record: Record, path: str, duration_s: float) -> Values:
+    """Return what the sender learned was delivered on a path, in bins of ``BIN_S``."""
+    own = record.samples.filter((pl.col("path") == path) & (pl.col("connection") == 0))
+    times = np.append(0.0, own["time_s"].to_numpy())
+    delivered = np.append(0.0, own["delivered_bytes"].fill_null(0.0).to_numpy())
+    edges = np.arange(int(duration_s / BIN_S + 1e-9) + 1) * BIN_S
+    return np.asarray(np.diff(np.interp(edges, times, delivered)) * 8e-6 / BIN_S)
+
+
+def ramps_s(record: Record, paths: list[Mapping[str, Any]], direction: str) -> Values:
+    """Return, for each path that was added to a connection under way, seconds until it is in use.
+
+    In use: ``SHARE`` of its capacity in a bin in which it has some. Infinite where it left, or the
+    run ended, before that; the first path of the connection is not counted.
+    """
+    duration_s = float(record.totals["simulated_s"])
+    came = record.events.filter(pl.col("event") == "established").sort("time_s")
+    found = []
+    for path in paths:
+        name = path["name"]
+        own = record.events.filter((pl.col("path") == name) & (pl.col("event") == "closed"))
+        gone = own["time_s"].to_numpy()
+        rates = carried_mbps(record, name, duration_s)
+        capacity = capacity_in_bins(path, direction, BIN_S, duration_s)
+        count = min(len(rates), len(capacity))
+        busy = (capacity[:count] > 0) & (rates[:count] >= SHARE * capacity[:count])
+        for start in came.slice(1).filter(pl.col("path") == name)["time_s"].to_list():
+            end = min([one for one in gone if one > start], default=duration_s)
+            first = int(np.ceil(start / BIN_S))
+            used = np.flatnonzero(busy[first : int(end / BIN_S)])
+            found.append((first + used[0] + 1) * BIN_S - start if len(used) else np.inf)
+    return np.array(found)
