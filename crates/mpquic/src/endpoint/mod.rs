@@ -263,11 +263,6 @@ impl Endpoint {
         past.into_iter().chain(all).reduce(|before, path| path.after(&before))
     }
 
-    /// Whether a path of the protocol is bound to `net`, open or coming to its end.
-    pub fn has_path(&self, net: PathId) -> bool {
-        self.paths.values().any(|path| path.net == net)
-    }
-
     /// What the peer's flow control still admits: the connection's window, and together those of the
     /// streams that are not finished.
     pub fn send_window_bytes(&self) -> u64 {
