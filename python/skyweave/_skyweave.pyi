@@ -1,4 +1,4 @@
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from typing import Any, Literal, final
 
@@ -9,6 +9,8 @@ __all__ = [
     "ConnectionView",
     "Constellation",
     "PathView",
+    "QuicBulkServer",
+    "QuicFileServer",
     "RawRecord",
     "Relay",
     "algorithm_tables",
@@ -22,6 +24,8 @@ __all__ = [
     "parse_mahimahi",
     "parse_one_way_delays",
     "parse_time_series",
+    "quic_carry",
+    "quic_fetch",
     "rates_to_opportunities",
     "shell_names",
     "simulate",
@@ -147,6 +151,26 @@ class Constellation:
     def serve(self, config: str) -> dict[str, Any]: ...
     def way(self, config: str, first: int, time_s: float) -> list[int]: ...
 
+@final
+class QuicFileServer:
+    def __new__(cls, request: str) -> QuicFileServer: ...
+    @property
+    def fingerprint(self) -> str: ...
+    @property
+    def port(self) -> int: ...
+    def run(self, watch: Callable[[str], object]) -> None: ...
+
+@final
+class QuicBulkServer:
+    def __new__(cls, address: str, options: str) -> QuicBulkServer: ...
+    @property
+    def pin(self) -> str: ...
+    @property
+    def port(self) -> int: ...
+    def carry(self, plan: str) -> str: ...
+
+def quic_fetch(request: str, watch: Callable[[str], object]) -> str: ...
+def quic_carry(plan: str) -> str: ...
 def shell_names() -> list[str]: ...
 def fibre_rtt_ms(
     a: tuple[float, float, float], b: tuple[float, float, float], stretch: float

@@ -140,15 +140,19 @@ def _mount() -> None:
     from skyweave.live.cli import link, shell
     from skyweave.orbit.bench import bench_orbit
     from skyweave.orbit.cli import orbit_app
+    from skyweave.quic.bench import bench_mpquic
+    from skyweave.quic.cli import quic_app
     from skyweave.radio.cli import radio_app
 
     app.command()(shell)
     app.command()(link)
     bench_app.command("emulator")(bench_emulator)
     bench_app.command("orbit")(bench_orbit)
+    bench_app.command("mpquic")(bench_mpquic)
     app.add_typer(data_app, name="data")
     app.add_typer(forecast_app, name="forecast")
     app.add_typer(orbit_app, name="orbit")
+    app.add_typer(quic_app, name="quic")
     app.add_typer(algorithms_app, name="algorithms")
     app.add_typer(radio_app, name="radio")
     app.add_typer(bench_app, name="bench")

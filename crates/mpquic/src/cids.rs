@@ -5,7 +5,7 @@ use crate::wire::{ConnectionId, NewCid, ResetToken};
 use std::collections::BTreeMap;
 
 /// Length of our connection IDs.
-pub(crate) const LOCAL_LEN: usize = 8;
+pub const LOCAL_LEN: usize = 8;
 /// Connection IDs per path that we keep of the peer's, and give it.
 pub(crate) const PER_PATH: u64 = 2;
 
@@ -15,6 +15,8 @@ pub(crate) struct LocalCids {
     known: BTreeMap<ConnectionId, (u32, u64)>,
     /// Next sequence number of each path.
     next: BTreeMap<u32, u64>,
+    /// What came (true) and went since it was last asked for; `None` as long as nobody asked.
+    changes: Option<Vec<(ConnectionId, bool)>>,
 }
 
 impl LocalCids {
@@ -23,7 +25,22 @@ impl LocalCids {
         let sequence = *next;
         *next += 1;
         self.known.insert(cid, (path, sequence));
+        self.changes.iter_mut().for_each(|changes| changes.push((cid, true)));
         sequence
+    }
+
+    pub fn take_changes(&mut self) -> Vec<(ConnectionId, bool)> {
+        let known = || self.known.keys().map(|cid| (*cid, true)).collect();
+        self.changes.replace(Vec::new()).unwrap_or_else(known)
+    }
+
+    fn keep(&mut self, keeps: impl Fn(&(u32, u64)) -> bool) {
+        let changes = &mut self.changes;
+        self.known.retain(|cid, place| {
+            let kept = keeps(place);
+            changes.iter_mut().filter(|_| !kept).for_each(|changes| changes.push((*cid, false)));
+            kept
+        });
     }
 
     pub fn path_of(&self, cid: &ConnectionId) -> Option<u32> {
@@ -40,12 +57,12 @@ impl LocalCids {
             // RFC 9000 §19.16
             return Err(TransportError::new(Code::ProtocolViolation, "retired an unknown ID"));
         }
-        self.known.retain(|_, place| *place != (path, sequence));
+        self.keep(|place| *place != (path, sequence));
         Ok(())
     }
 
     pub fn drop_path(&mut self, path: u32) {
-        self.known.retain(|_, (of, _)| *of != path);
+        self.keep(|(of, _)| *of != path);
     }
 }
 

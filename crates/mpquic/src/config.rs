@@ -88,6 +88,9 @@ pub struct Config {
     pub ack_path: AckPath,
     /// What is sent again.
     pub reinjection: Reinjection,
+    /// Pacing in steps of so much: what falls due within may leave at once, as one batch. Zero: one
+    /// packet after the other, ten at most at once. For drivers whose timers and sockets cost time.
+    pub pacing_grain: Duration,
     /// Explicit congestion notification: marks of the network count as congestion. Whoever sends the
     /// datagrams then marks those ECT(0) that leave on a path of which [`crate::Endpoint::marks_ecn`]
     /// says so.
@@ -117,6 +120,7 @@ impl Config {
             keep_alive: Duration::from_secs(1),
             ack_path: AckPath::Same,
             reinjection: Reinjection::default(),
+            pacing_grain: Duration::ZERO,
             ecn: false,
             retried: None,
             reset_key: [0; 32],

@@ -7,6 +7,7 @@ mod algorithms;
 mod cost;
 mod orbit;
 mod outcome;
+mod quic;
 mod relay;
 mod scheduling;
 mod traces;
@@ -32,6 +33,8 @@ mod _skyweave {
     use super::orbit::{Constellation, fibre_rtt_ms, shell_names};
     #[pymodule_export]
     use super::outcome::RawRecord;
+    #[pymodule_export]
+    use super::quic::{QuicBulkServer, QuicFileServer, quic_carry, quic_fetch};
     #[pymodule_export]
     use super::relay::Relay;
     #[pymodule_export]

@@ -6,8 +6,11 @@ import os
 import socket
 import subprocess
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from skyweave import _skyweave
+from skyweave.live import quic
 from skyweave.live.messages import Channel, Message
 from skyweave.live.programs import ended, measure
 from skyweave.live.traffic import Flow, listen, transfer
@@ -23,7 +26,8 @@ class Agent:
 
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
-        self._listeners: list[socket.socket] = []
+        self._listeners: dict[int, socket.socket] = {}
+        self._quic: dict[int, _skyweave.QuicBulkServer] = {}
         self._programs: list[subprocess.Popen[bytes]] = []
 
     def serve(self) -> None:
@@ -84,13 +88,32 @@ class Agent:
         return ended(program, time.monotonic_ns() + _RESULTS_NS)
 
     def _listen(self, message: Message) -> Message:
-        self._listeners = [listen(flow_of(flow)) for flow in message["flows"]]
-        return {"listening": len(self._listeners)}
+        """Wait for the client of each transfer; answer what clients of QUIC have to know."""
+        kernel, over_quic = _apart(message["flows"])
+        self._listeners = {flow["place"]: listen(flow_of(flow)) for flow in kernel}
+        self._quic = {flow["place"]: quic.listen(flow) for flow in over_quic}
+        return {"pins": {str(place): server.pin for place, server in self._quic.items()}}
 
     def _transfer(self, message: Message) -> Message:
-        flows = [flow_of(flow) for flow in message["flows"]]
-        seen = transfer(flows, self._listeners, message["epoch_ns"], message["interval_ns"])
-        return {"transfers": seen}
+        kernel, over_quic = _apart(message["flows"])
+        times = message["epoch_ns"], message["interval_ns"]
+        listeners = list(self._listeners.values())
+        with ThreadPoolExecutor(max_workers=max(len(over_quic), 1)) as pool:
+            under_way = [
+                pool.submit(quic.carry, flow, self._quic.get(flow["place"]), *times)
+                for flow in over_quic
+            ]
+            seen = transfer([flow_of(flow) for flow in kernel], listeners, *times)
+            seen += [one.result() for one in under_way]
+        return {"transfers": sorted(seen, key=lambda one: one["place"])}
+
+
+def _apart(flows: list[Message]) -> tuple[list[Message], list[Message]]:
+    """Return the transfers over the kernel's transports, and those over QUIC."""
+    return (
+        [flow for flow in flows if flow["transport"] != "mpquic"],
+        [flow for flow in flows if flow["transport"] == "mpquic"],
+    )
 
 
 def _sockets() -> int:

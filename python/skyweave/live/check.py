@@ -1,12 +1,13 @@
-"""What the kernel cannot do, said before anything runs."""
+"""What a live run cannot do, said before anything runs."""
 
 from __future__ import annotations
 
 import functools
 from pathlib import Path
 
-from skyweave import config
+from skyweave import algorithms, config
 from skyweave.algorithms import name_of
+from skyweave.errors import ConfigError
 from skyweave.live import addresses
 from skyweave.live.world import obstacle
 
@@ -25,10 +26,25 @@ def refusal(run: config.Run) -> str | None:
             "use fewer"
         )
     for connection in run.connections:
+        if connection.transport == "mpquic":
+            reason = _unknown(connection)
+            if reason is not None:
+                return reason
+            continue
         reason = _transport(connection) or _congestion(connection.congestion)
         if reason is not None:
             return reason
     return _shared(run)
+
+
+def _unknown(connection: config.Connection) -> str | None:
+    """Return which algorithm our own endpoints do not have."""
+    try:
+        algorithms.check("scheduler", connection.scheduler)
+        algorithms.check("congestion", connection.congestion)
+    except ConfigError as error:
+        return str(error)
+    return None
 
 
 @functools.cache
@@ -45,8 +61,6 @@ def _machine() -> str | None:
 def _transport(connection: config.Connection) -> str | None:
     if connection.transport == "tcp":
         return None
-    if connection.transport == "mpquic":
-        return "live runs have no multipath QUIC yet; take transport mptcp or tcp"
     if connection.subflows_per_path > 1:
         return "live runs have one subflow a path; leave subflows_per_path at 1"
     if connection.mode != "upstream":
@@ -81,7 +95,8 @@ def _congestion(choice: config.Algorithm) -> str | None:
 
 def _shared(run: config.Run) -> str | None:
     """Return what connections of one namespace would have to share, and do not."""
-    buffers = {(c.send_buffer_bytes, c.receive_buffer_bytes, c.autotune) for c in run.connections}
+    kernel = [c for c in run.connections if c.transport != "mpquic"]
+    buffers = {(c.send_buffer_bytes, c.receive_buffer_bytes, c.autotune) for c in kernel}
     if len(buffers) > 1:
         return "the kernel's buffers are set for all connections alike; make them equal"
     together = {frozenset(c.paths) for c in run.connections if c.transport == "mptcp"}

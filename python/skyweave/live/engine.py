@@ -1,4 +1,4 @@
-"""A run over the kernel's own transports, in real time: ``run_live``."""
+"""A run over the kernel's own transports, or multipath QUIC, in real time: ``run_live``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from skyweave import _skyweave, config
 from skyweave.algorithms import name_of
 from skyweave.errors import ConfigError
-from skyweave.live import addresses, iperf
+from skyweave.live import addresses, iperf, quic
 from skyweave.live.buffers import Buffers
 from skyweave.live.check import CONGESTION, refusal
 from skyweave.live.gather import Seen, end_of, gather
@@ -34,7 +34,8 @@ def run_live(run: config.Run, source: iperf.Source = "own") -> Record:
     reason = refusal(run) or (iperf.refusal(run) if source == "iperf3" else None)
     if reason is not None:
         raise ConfigError(reason)
-    first = run.connections[0]
+    kernel = (one for one in run.connections if one.transport != "mpquic")
+    first = next(kernel, run.connections[0])
     buffers = Buffers(first.send_buffer_bytes, first.receive_buffer_bytes, first.autotune)
     # Ctrl-C is for the study, which lets a run under way finish.
     with World(run.paths, seed=run.seed, buffers=buffers, joined=joined(run), apart=True) as world:
@@ -49,9 +50,11 @@ def run_live(run: config.Run, source: iperf.Source = "own") -> Record:
 def _by_our_own(world: World, run: config.Run) -> tuple[int, Ends]:
     """Carry all connections; return the time 0 of the links and what both sides saw."""
     flows = _flows(run, 0)
-    world.ask(world.server, {"do": "listen", "flows": [pair[1] for pair in flows]})
+    said = world.ask(world.server, {"do": "listen", "flows": [pair[1] for pair in flows]})
     epoch_ns = world.start(run.sample_interval_ms, lead_ns=_LEAD_NS)
     flows = _flows(run, epoch_ns)
+    for place, pin in said["pins"].items():
+        flows[int(place)][0]["pin"] = pin
     order = {
         "do": "transfer",
         "epoch_ns": epoch_ns,
@@ -92,16 +95,19 @@ def _flows(run: config.Run, epoch_ns: int) -> list[tuple[dict[str, Any], dict[st
     for number, connection in enumerate(run.connections):
         first = connection.paths[0] if connection.paths else run.paths[0].name
         end_s = end_of(connection, run)
-        common = {
+        common: dict[str, Any] = {
             "place": number,
             "transport": connection.transport,
-            "congestion": CONGESTION[name_of(connection.congestion)],
             "server": (addresses.SERVER, FIRST_PORT + number),
-            "source": addresses.client_address(places[first]),
             "size_bytes": connection.workload.bytes,
             "start_ns": epoch_ns + round(connection.start_s * 1e9),
             "end_ns": epoch_ns + round(end_s * 1e9),
         }
+        if connection.transport == "mpquic":
+            common |= quic.order(run, number, epoch_ns)
+        else:
+            common["congestion"] = CONGESTION[name_of(connection.congestion)]
+            common["source"] = addresses.client_address(places[first])
         down = connection.workload.direction == "down"
         flows.append(({**common, "sends": not down}, {**common, "sends": down}))
     return flows

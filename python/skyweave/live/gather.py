@@ -41,7 +41,7 @@ def gather(
     for number, connection in enumerate(run.connections):
         down = connection.workload.direction == "down"
         pair = (server[number], client[number])
-        one = (view or View)(run, number, epoch_ns, *(pair if down else pair[::-1]))
+        one = (view or _view(connection))(run, number, epoch_ns, *(pair if down else pair[::-1]))
         rows += one.samples(carried)
         events += one.events()
         connections.append(one.totals())
@@ -61,8 +61,17 @@ def gather(
     )
 
 
+def _view(connection: config.Connection) -> type[View]:
+    from skyweave.live.gather_quic import QuicView
+
+    return QuicView if connection.transport == "mpquic" else View
+
+
 class View:
     """One connection, as its sending and its receiving end saw it."""
+
+    sums: tuple[str, ...] = _SUMS
+    """What is counted of each path from its beginning."""
 
     def __init__(
         self, run: config.Run, number: int, epoch_ns: int, sender: Seen, receiver: Seen
@@ -128,6 +137,7 @@ class View:
                 "path": "",
                 "delivered_bytes": float(round(delivered[place])),
                 "goodput_mbps": float(goodput[place]),
+                **self.own_columns(int(tick)),
             }
 
     def path_columns(
@@ -137,6 +147,11 @@ class View:
         del link  # the kernel says more
         state = _of_path(self._states.get(tick, {}), self._places[name], self._down)
         return _path_columns(state, self._sums.get(tick, {}).get(name))
+
+    def own_columns(self, tick: int) -> dict[str, float | None]:
+        """Return further columns of the connection's own row; a kernel tells none."""
+        del tick
+        return {}
 
     @property
     def _down(self) -> bool:
@@ -156,8 +171,8 @@ class View:
             for subflow in latest.values():
                 name = names.get(_place(subflow, on_server))
                 if name is not None:
-                    own = sums.setdefault(name, dict.fromkeys(_SUMS, 0))
-                    for key in _SUMS:
+                    own = sums.setdefault(name, dict.fromkeys(self.sums, 0))
+                    for key in self.sums:
                         own[key] += subflow[key]
             by_tick[row["tick"]] = sums
         return by_tick
@@ -207,8 +222,8 @@ class View:
         delivered = float(self._delivered(np.array([self._end_s]))[0])
         seconds = self._end_s - connection.start_s
         complete = self._receiver["completed_ns"] is not None
-        sent = _last(self._sums)
-        received = _last(self._path_sums("receiver"))
+        sent = self._last_sums("sender")
+        received = self._last_sums("receiver")
         last = self._sender["rows"][-1] if self._sender["rows"] else {}
         return {
             "transport": connection.transport,
@@ -233,6 +248,9 @@ class View:
                 for name in self._names
             },
         }
+
+    def _last_sums(self, end: str) -> dict[str, dict[str, int]]:
+        return _last(self._sums if end == "sender" else self._path_sums(end))
 
     def path_totals(
         self, name: str, sent: dict[str, int] | None, received: dict[str, int] | None

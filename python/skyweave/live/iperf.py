@@ -33,6 +33,8 @@ _ANSWER_S = GRACE_NS / 1e9 + 30.0
 def refusal(run: config.Run) -> str | None:
     """Return why iperf3 cannot be the source of this run, with what to do; ``None``: it can."""
     programs = {"iperf3": "iperf3"}
+    if any(connection.transport == "mpquic" for connection in run.connections):
+        return "iperf3 speaks no multipath QUIC; take --source own"
     if any(connection.transport == "mptcp" for connection in run.connections):
         programs["mptcpize"] = "mptcpd"
     for program, package in programs.items():

@@ -378,7 +378,8 @@ impl Endpoint {
             if ready <= now {
                 path.sampler.set_app_limited(path.in_flight);
             } else if has_data && path.rest_until.is_none() && path.health != Health::Failed {
-                self.wake_at = self.wake_at.min(ready);
+                path.hold(now);
+                self.wake_at = self.wake_at.min(path.pacer_ready_at(packet_bytes));
             }
         }
     }

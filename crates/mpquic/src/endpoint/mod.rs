@@ -243,6 +243,13 @@ impl Endpoint {
         self.multipath
     }
 
+    /// Connection IDs that packets for this endpoint carry: the first call gives all of them (true),
+    /// later ones what came (true) and went (false) since. A listener for many connections finds by
+    /// them whose a datagram is ([`crate::wire::parse`] with [`crate::LOCAL_CID_BYTES`]).
+    pub fn take_cid_changes(&mut self) -> Vec<(ConnectionId, bool)> {
+        self.local_cids.take_changes()
+    }
+
     /// Counts of the connection.
     pub fn totals(&self) -> Totals {
         let counted = &self.streams.counted;
@@ -305,6 +312,7 @@ impl Endpoint {
         let cc = congestion::build(&self.config.congestion, config, &self.group);
         let forecast = self.forecasts.get(&net).map_or(&[][..], Vec::as_slice);
         let mut path = Path::new(id, net, cc, forecast);
+        path.set_grain(self.config.pacing_grain);
         path.peer_ack_delay = self.max_ack_delay();
         if self.config.ecn {
             path.ecn = EcnPath::Testing;

@@ -41,8 +41,19 @@ impl Arrival {
 impl Endpoint {
     /// A datagram came on `path`.
     pub fn handle(&mut self, now: Instant, path: PathId, mut datagram: Vec<u8>, ecn: Option<Ecn>) {
+        self.handle_in_place(now, path, &mut datagram, ecn);
+    }
+
+    /// The same with a datagram that lies in a buffer of the caller's; it is decrypted there.
+    pub fn handle_in_place(
+        &mut self,
+        now: Instant,
+        path: PathId,
+        datagram: &mut [u8],
+        ecn: Option<Ecn>,
+    ) {
         if !matches!(self.life, Life::Open) {
-            return self.handle_late(now, &mut datagram, path);
+            return self.handle_late(now, datagram, path);
         }
         if path.0 >= MAX_NET_PATHS {
             self.totals.dropped_packets += 1;
@@ -54,7 +65,7 @@ impl Endpoint {
             let header = match parse(&datagram[start..], LOCAL_LEN) {
                 Ok(header) => header,
                 Err(error) => {
-                    self.on_unreadable(&arrival, &datagram, start, error);
+                    self.on_unreadable(&arrival, datagram, start, error);
                     return;
                 }
             };

@@ -219,6 +219,16 @@ impl Path {
         self.pacer.on_sent(now, rate, bytes);
     }
 
+    /// Gathers packets for a batch before the next one leaves.
+    pub fn hold(&mut self, now: Instant) {
+        self.pacer.hold(now);
+    }
+
+    /// What the pacer lets leave at once ([`crate::Config::pacing_grain`]).
+    pub fn set_grain(&mut self, grain: Duration) {
+        self.pacer = Pacer::new(grain);
+    }
+
     /// Probe timeout with the peer's ACK delay (RFC 9002 §6.2.1).
     pub fn pto(&self, max_ack_delay: Duration) -> Duration {
         self.rtt.pto() + max_ack_delay

@@ -8,13 +8,29 @@ const BURST_PACKETS: u64 = 10;
 pub(crate) struct Pacer {
     /// What was sent is paid for at this moment.
     paid_at: Instant,
+    /// What falls due within this time may leave at once.
+    grain: Duration,
+    /// Nothing leaves before, so that a batch is worth its costs.
+    held_until: Instant,
 }
 
 impl Pacer {
+    pub fn new(grain: Duration) -> Self {
+        Self { grain, ..Self::default() }
+    }
+
     /// When the next packet may leave.
     pub fn ready_at(&self, rate: Bitrate, packet_bytes: u64) -> Instant {
-        let credit = rate.time_for(packet_bytes * (BURST_PACKETS - 1)).unwrap_or(Duration::ZERO);
-        self.paid_at.saturating_sub(credit)
+        let burst = rate.time_for(packet_bytes * (BURST_PACKETS - 1)).unwrap_or(Duration::ZERO);
+        self.paid_at.saturating_sub(burst.max(self.grain)).max(self.held_until)
+    }
+
+    /// The next packet has to wait: with others, for half of what may leave at once. The rate stays
+    /// what it is.
+    pub fn hold(&mut self, now: Instant) {
+        if self.held_until <= now {
+            self.held_until = now + self.grain / 2;
+        }
     }
 
     pub fn on_sent(&mut self, now: Instant, rate: Bitrate, bytes: u64) {

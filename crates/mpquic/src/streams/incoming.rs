@@ -121,11 +121,12 @@ impl Streams {
             return Ok(());
         }
         let Some(half) = self.recv.get_mut(&id) else { return Ok(()) };
+        let was_complete = half.is_complete(); // RFC 9000 §3.2: "Data Recvd" ignores the reset
         let (grown, _) = half.on_frame(size, &[], true)?;
         let mut dropped = 0;
         if half.stopped {
             dropped = grown;
-        } else if half.reset.is_none() && !half.is_complete() {
+        } else if half.reset.is_none() && !was_complete {
             dropped = size - half.data.read_offset();
             self.overhead -= half.data.overhead_bytes();
             self.counted.waiting_bytes -= half.data.waiting_bytes() as u64;

@@ -183,3 +183,64 @@ fn a_stateless_reset_ends_the_connection() {
     world.client.work(world.now);
     assert_eq!(world.client.closed(), Some(&Closed::StatelessReset));
 }
+
+#[test]
+fn a_stream_that_is_reset_before_any_data_is_read_as_reset() {
+    let mut world = pair(0, 0, Link::new(100.0, 5), 1);
+    world.run(Instant::from_millis(100), |_| false);
+    world.client.reads = false;
+    world.server.reads = false;
+    let stream = world.client.endpoint.open_stream(true).unwrap();
+    world.client.endpoint.write(stream, b"?").unwrap();
+    world.run(Instant::from_millis(200), |_| false);
+    world.server.endpoint.reset(stream, 7).unwrap();
+    world.run(Instant::from_millis(300), |_| false);
+    assert_eq!(world.client.endpoint.read(world.now, stream, 1), Ok(Read::Reset(7)));
+    // The other way everything before the reset was read.
+    assert_eq!(world.server.endpoint.read(world.now, stream, 9), Ok(Read::Data(b"?".to_vec())));
+    world.client.endpoint.reset(stream, 8).unwrap();
+    world.run(Instant::from_millis(400), |_| false);
+    assert_eq!(world.server.endpoint.read(world.now, stream, 9), Ok(Read::Reset(8)));
+}
+
+#[test]
+fn a_listener_is_told_of_every_connection_id() {
+    let links = vec![Link::new(100.0, 5), Link::new(100.0, 5)];
+    let mut world = World::new(Own::client(0, |_| {}), Own::server(0, |_| {}), links, 2);
+    let mut known = std::collections::BTreeSet::new();
+    let take = |known: &mut std::collections::BTreeSet<_>, server: &mut Endpoint| {
+        for (cid, came) in server.take_cid_changes() {
+            assert_eq!(if came { known.insert(cid) } else { known.remove(&cid) }, true, "{cid:?}");
+        }
+    };
+    for (until, paths) in [(100, 1), (400, 2), (4000, 1)] {
+        match paths {
+            2 => world.client.endpoint.add_path(world.now, PathId(1)).unwrap(),
+            _ if until > 100 => world.client.endpoint.abandon_path(world.now, PathId(1)).unwrap(),
+            _ => {}
+        }
+        world.run(Instant::from_millis(until), |_| false);
+        take(&mut known, &mut world.server.endpoint);
+        let stream = world.client.endpoint.open_stream(false).unwrap();
+        world.client.endpoint.write(stream, &[0; 9]).unwrap();
+        let (_, datagram) = world.client.endpoint.poll_transmit(world.now).unwrap();
+        let header = crate::wire::parse(&datagram, crate::LOCAL_CID_BYTES).unwrap();
+        assert!(known.contains(&header.dcid), "{paths} paths");
+        assert!(world.server.endpoint.has_path(PathId(0)));
+        assert_eq!(world.server.endpoint.has_path(PathId(1)), paths == 2);
+    }
+    assert_eq!(world.server.endpoint.take_cid_changes(), []);
+}
+
+#[test]
+fn pacing_in_steps_keeps_the_rate() {
+    let finished = |grain| {
+        let change =
+            |config: &mut crate::Config| config.pacing_grain = Duration::from_micros(grain);
+        let server = Own::server(20_000_000, change);
+        let mut world = World::new(Own::client(0, |_| {}), server, vec![Link::new(500.0, 10)], 1);
+        world.transfer(60).as_secs_f64()
+    };
+    let (fine, coarse) = (finished(0), finished(1000));
+    assert!((coarse / fine - 1.0).abs() < 0.1, "{fine} s, {coarse} s");
+}

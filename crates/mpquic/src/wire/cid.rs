@@ -5,7 +5,7 @@ use std::fmt;
 pub const MAX_CID_LEN: usize = 20;
 
 /// A connection ID: up to 20 bytes.
-#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ConnectionId {
     len: u8,
     bytes: [u8; MAX_CID_LEN],

@@ -1,0 +1,264 @@
+//! Multipath QUIC on sockets (`crates/udp`). Everything runs with the GIL released; a watcher in
+//! Python is called ten times a second, and what it raises, Ctrl-C included, ends the work.
+
+use crate::refuse;
+use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use serde::{Deserialize, Serialize};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Mutex;
+use udp::{
+    Anchor, BulkServer, Carry, Clock, Fetch, Files, HQ_INTEROP, Identity, Local, Notice, Options,
+    PathReport, Progress, Served, Server, ServerConfig, UdpError,
+};
+
+/// `skyweave.quic.fetch.Fetch`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FetchRequest {
+    host: String,
+    port: u16,
+    path: String,
+    out: PathBuf,
+    paths: Vec<String>,
+    pin: Option<String>,
+    ca: Option<PathBuf>,
+    timeout_s: f64,
+    options: Options,
+}
+
+/// `skyweave.quic.serve.Serve`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ServeRequest {
+    root: PathBuf,
+    listen: SocketAddr,
+    cert: Option<PathBuf>,
+    key: Option<PathBuf>,
+    names: Vec<String>,
+    max_connections: usize,
+    options: Options,
+}
+
+#[derive(Serialize)]
+struct PathState<'a> {
+    name: &'a str,
+    open: bool,
+    received_bytes: u64,
+    unique_bytes: u64,
+    srtt_ms: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct State<'a> {
+    bytes: u64,
+    paths: Vec<PathState<'a>>,
+    notices: Vec<(&'static str, String, String)>,
+}
+
+#[derive(Serialize)]
+struct Done<'a> {
+    bytes: u64,
+    seconds: f64,
+    multipath: bool,
+    paths: Vec<PathState<'a>>,
+}
+
+fn path_state(path: &PathReport) -> PathState<'_> {
+    PathState {
+        name: &path.name,
+        open: path.open,
+        received_bytes: path.received_bytes,
+        unique_bytes: path.stats.map_or(0, |stats| stats.unique_bytes),
+        srtt_ms: path.stats.map(|stats| stats.srtt.as_secs_f64() * 1e3),
+    }
+}
+
+fn words(notice: &Notice) -> (&'static str, String, String) {
+    match notice {
+        Notice::PathUp(path) => ("up", path.clone(), String::new()),
+        Notice::PathDown(path, why) => ("down", path.clone(), why.clone()),
+        Notice::OnePath(path) => ("one", path.clone(), String::new()),
+    }
+}
+
+/// What a watcher raised.
+#[derive(Default)]
+struct Raised(Option<PyErr>);
+
+impl Raised {
+    /// Calls the watcher: false when it raised.
+    fn call(&mut self, watch: &Py<PyAny>, said: &impl Serialize) -> bool {
+        let said = serde_json::to_string(said);
+        let result = Python::attach(|py| {
+            py.check_signals()?;
+            let said = said.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
+            watch.call1(py, (said,)).map(drop)
+        });
+        self.0 = result.err();
+        self.0.is_none()
+    }
+}
+
+/// Fetches a file as `request` (JSON) says; `watch` is called with the state as JSON. Returns what it
+/// came to as JSON. Raises `ValueError` for a request that makes no sense, `OSError` for what the
+/// system, the network or the server refuses, and whatever `watch` raised.
+#[pyfunction]
+pub(crate) fn quic_fetch(py: Python<'_>, request: &str, watch: Py<PyAny>) -> PyResult<String> {
+    let request: FetchRequest = serde_json::from_str(request).map_err(refuse)?;
+    let anchor = match (&request.pin, request.ca) {
+        (Some(pin), _) => Anchor::pin(pin).map_err(raise)?,
+        (None, Some(file)) => Anchor::Authorities(file),
+        (None, None) => Anchor::System,
+    };
+    let patience = std::time::Duration::try_from_secs_f64(request.timeout_s).map_err(refuse)?;
+    let fetch = Fetch {
+        host: request.host,
+        port: request.port,
+        path: request.path,
+        out: request.out,
+        locals: match &request.paths[..] {
+            [] => vec![Local::Any],
+            paths => paths.iter().map(|path| Local::parse(path)).collect(),
+        },
+        anchor,
+        patience,
+        options: request.options,
+    };
+    let mut raised = Raised::default();
+    let result = py.detach(|| {
+        udp::fetch(&fetch, |progress: &Progress<'_>| {
+            let paths = progress.paths.iter().map(path_state).collect();
+            let notices = progress.notices.iter().map(words).collect();
+            raised.call(&watch, &State { bytes: progress.bytes, paths, notices })
+        })
+    });
+    if let Some(error) = raised.0 {
+        return Err(error);
+    }
+    let done = result.map_err(raise)?;
+    let paths = done.paths.iter().map(path_state).collect();
+    let (bytes, seconds, multipath) = (done.bytes, done.seconds, done.multipath);
+    to_json(&Done { bytes, seconds, multipath, paths })
+}
+
+/// A server of files, listening from the beginning.
+#[pyclass(frozen, module = "skyweave._skyweave")]
+pub(crate) struct QuicFileServer {
+    root: PathBuf,
+    server: Mutex<Server>,
+    #[pyo3(get)]
+    fingerprint: String,
+    #[pyo3(get)]
+    port: u16,
+}
+
+#[pymethods]
+impl QuicFileServer {
+    /// Raises as `quic_fetch` does.
+    #[new]
+    fn new(request: &str) -> PyResult<Self> {
+        let request: ServeRequest = serde_json::from_str(request).map_err(refuse)?;
+        let identity = match (&request.cert, &request.key) {
+            (Some(cert), Some(key)) => Identity::from_files(cert, key),
+            _ => Identity::self_signed(&request.names),
+        };
+        let identity = identity.map_err(raise)?;
+        let role = identity.role(HQ_INTEROP).map_err(raise)?;
+        let config = ServerConfig {
+            endpoint: request.options.config(role).map_err(raise)?,
+            scheduler: request.options.scheduler.clone(),
+            qlog: request.options.qlog.clone(),
+            max_connections: request.max_connections,
+            max_half_open: request.max_connections,
+            clock: Clock::start(),
+        };
+        let server = Server::bind(request.listen, config).map_err(raise)?;
+        let (fingerprint, port) = (identity.fingerprint(), server.port());
+        Ok(Self { root: request.root, server: Mutex::new(server), fingerprint, port })
+    }
+
+    /// Serves until `watch` raises; it is called with a JSON list of what happened. Raises that, and
+    /// `OSError` for what the system refuses.
+    fn run(&self, py: Python<'_>, watch: Py<PyAny>) -> PyResult<()> {
+        let mut raised = Raised::default();
+        let result = py.detach(|| {
+            let mut files = Files::new(&self.root, |news: &[Served], connections| {
+                let news: Vec<_> = news.iter().map(served).collect();
+                raised.call(&watch, &(connections, news))
+            })
+            .map_err(|source| UdpError::Read { path: self.root.clone(), source })?;
+            let mut server = self.server.lock().unwrap_or_else(|broken| broken.into_inner());
+            server.run(&mut files)
+        });
+        match raised.0 {
+            Some(error) => Err(error),
+            None => result.map_err(raise),
+        }
+    }
+}
+
+fn served(one: &Served) -> (&'static str, String, String, Option<u64>) {
+    match one {
+        Served::Opened(from) => ("opened", from.to_string(), String::new(), None),
+        Served::Asked(from, path, bytes) => ("asked", from.to_string(), path.clone(), *bytes),
+        Served::Closed(from, how) => ("closed", from.to_string(), how.clone(), None),
+    }
+}
+
+/// The server's end of a bulk transfer, listening from the beginning.
+#[pyclass(frozen, module = "skyweave._skyweave")]
+pub(crate) struct QuicBulkServer {
+    server: Mutex<BulkServer>,
+    #[pyo3(get)]
+    pin: String,
+    #[pyo3(get)]
+    port: u16,
+}
+
+#[pymethods]
+impl QuicBulkServer {
+    /// `address` as "10.0.0.1:5201", `options` as JSON. Raises as `quic_fetch` does.
+    #[new]
+    fn new(address: &str, options: &str) -> PyResult<Self> {
+        let options: Options = serde_json::from_str(options).map_err(refuse)?;
+        let address: SocketAddr = address.parse().map_err(refuse)?;
+        let server = BulkServer::bind(address, &options).map_err(raise)?;
+        let (pin, port) = (server.pin().to_owned(), server.port());
+        Ok(Self { server: Mutex::new(server), pin, port })
+    }
+
+    /// Carries one transfer out as `plan` (JSON) says; the report as JSON. Raises as `quic_fetch`.
+    fn carry(&self, py: Python<'_>, plan: &str) -> PyResult<String> {
+        let plan: Carry = serde_json::from_str(plan).map_err(refuse)?;
+        let report = py.detach(|| {
+            let mut server = self.server.lock().unwrap_or_else(|broken| broken.into_inner());
+            server.carry(&plan)
+        });
+        to_json(&report.map_err(raise)?)
+    }
+}
+
+/// The client's end of a bulk transfer as `plan` (JSON) says; the report as JSON. Raises as
+/// `quic_fetch` does.
+#[pyfunction]
+pub(crate) fn quic_carry(py: Python<'_>, plan: &str) -> PyResult<String> {
+    let plan: Carry = serde_json::from_str(plan).map_err(refuse)?;
+    let report = py.detach(|| udp::carry(&plan));
+    to_json(&report.map_err(raise)?)
+}
+
+fn to_json(value: &impl Serialize) -> PyResult<String> {
+    serde_json::to_string(value).map_err(|error| PyRuntimeError::new_err(error.to_string()))
+}
+
+fn raise(error: UdpError) -> PyErr {
+    let text = error.to_string();
+    match error {
+        UdpError::Config(_) | UdpError::Pem { .. } | UdpError::Tls(_) => {
+            PyValueError::new_err(text)
+        }
+        _ => PyOSError::new_err(text),
+    }
+}

@@ -1,0 +1,7 @@
+mod ends;
+mod files;
+mod interop;
+mod noq;
+mod paths;
+mod strangers;
+mod tls;

@@ -1,0 +1,75 @@
+//! Bulk transfers whose ends report each other's paths.
+
+use super::ends::local;
+use crate::*;
+use std::net::SocketAddr;
+
+fn plan(sends: bool, bytes: Option<u64>, end_ns: u64) -> Carry {
+    Carry {
+        options: Options::default(),
+        sends,
+        bytes,
+        epoch_ns: 0,
+        end_ns,
+        interval_ns: 20_000_000,
+        forecasts: Vec::new(),
+        server: None,
+        pin: None,
+        paths: Vec::new(),
+    }
+}
+
+fn both(down: bool, bytes: Option<u64>, seconds: f64) -> (BulkReport, BulkReport) {
+    let mut server = BulkServer::bind(SocketAddr::new(local(1), 0), &Options::default()).unwrap();
+    let end_ns = monotonic_ns() + (seconds * 1e9) as u64;
+    let mut client = plan(!down, bytes, end_ns);
+    client.server = Some(SocketAddr::new(local(1), server.port()));
+    client.pin = Some(server.pin().to_owned());
+    client.paths = vec!["127.0.0.2".into(), "127.0.0.3".into()];
+    let far = std::thread::spawn(move || server.carry(&plan(down, bytes, end_ns)).unwrap());
+    let near = carry(&client).unwrap();
+    (near, far.join().unwrap())
+}
+
+#[test]
+fn a_transfer_of_a_size_ends_when_both_know_it() {
+    const BYTES: u64 = 30_000_000;
+    for down in [true, false] {
+        let (near, far) = both(down, Some(BYTES), 60.0);
+        let (sender, receiver) = if down { (&far, &near) } else { (&near, &far) };
+        for (end, who) in [(sender, "sender"), (receiver, "receiver")] {
+            assert_eq!((end.bytes, &end.error), (BYTES, &None), "{who}, down {down}");
+            assert!(end.completed_ns.is_some(), "{who}, down {down}");
+            assert_eq!(end.rows.last().unwrap().bytes, BYTES, "{who}, down {down}");
+        }
+        let last = receiver.rows.last().unwrap();
+        let unique: u64 = last.subflows.iter().map(|path| path.received_bytes).sum();
+        assert_eq!(unique, BYTES);
+        let last = sender.rows.last().unwrap();
+        assert_eq!(last.subflows.len(), 2, "{last:?}");
+        assert!(last.subflows.iter().all(|path| path.acked_bytes > 0), "{last:?}");
+        let up = sender.events.iter().filter(|one| one.event == "established");
+        let clients: Vec<&str> = up.map(|one| one.client.as_str()).collect();
+        assert_eq!(clients, ["127.0.0.2", "127.0.0.3"]);
+    }
+}
+
+#[test]
+fn a_transfer_of_a_duration_ends_with_it() {
+    let (near, far) = both(true, None, 0.5);
+    assert_eq!((near.completed_ns, far.completed_ns), (None, None));
+    assert_eq!((&near.error, &far.error), (&None, &None));
+    assert!(near.bytes > 0 && far.bytes >= near.bytes);
+    assert!(near.rows.windows(2).all(|pair| pair[0].tick < pair[1].tick));
+}
+
+#[test]
+fn a_server_that_never_answers_is_an_error_in_the_report() {
+    let nobody = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    let mut client = plan(false, None, monotonic_ns() + 300_000_000);
+    client.server = nobody.local_addr().ok();
+    client.pin = Some("00".repeat(32));
+    client.paths = vec!["127.0.0.1".into()];
+    let report = carry(&client).unwrap();
+    assert!(report.error.unwrap().contains("no connection"));
+}

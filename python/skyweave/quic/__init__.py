@@ -1,0 +1,1 @@
+"""Multipath QUIC on sockets: ``skyweave quic serve`` and ``skyweave quic get``."""

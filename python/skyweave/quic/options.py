@@ -1,0 +1,41 @@
+"""How a connection behaves, as the command line and live runs choose it."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from skyweave import algorithms, config
+
+Reinjection = Literal["none", "failure", "tail", "all"]
+AckPath = Literal["same", "fastest", "scheduled", "duplicated"]
+
+
+def reinjection(word: Reinjection) -> dict[str, bool]:
+    """Return what goes again on other paths, as the endpoint takes it.
+
+    >>> reinjection("tail")
+    {'on_failure': False, 'at_tail': True}
+    """
+    return {"on_failure": word in ("failure", "all"), "at_tail": word in ("tail", "all")}
+
+
+def options(
+    scheduler: config.Algorithm,
+    congestion: config.Algorithm,
+    ack_path: AckPath,
+    again: Reinjection,
+    **more: Any,
+) -> dict[str, Any]:
+    """Return the options of an endpoint (``crates/udp/src/options.rs``).
+
+    Raises :class:`ConfigError` for algorithms that do not exist.
+    """
+    algorithms.check("scheduler", scheduler)
+    algorithms.check("congestion", congestion)
+    return {
+        "scheduler": scheduler,
+        "congestion": congestion,
+        "ack_path": ack_path,
+        "reinjection": reinjection(again),
+        **more,
+    }

@@ -1,0 +1,111 @@
+"""A server of files: ``FileServer``."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from skyweave import _skyweave
+from skyweave.errors import ConfigError
+from skyweave.quic.errors import QuicError
+
+
+@dataclass(frozen=True)
+class Serve:
+    """What is served, where and how; without certificate and key they are made."""
+
+    root: Path
+    listen: str
+    cert: Path | None
+    key: Path | None
+    max_connections: int
+    options: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Served:
+    """What happened: ``opened``, ``asked`` for a path (None bytes: no such file), ``closed``."""
+
+    kind: str
+    client: str
+    what: str
+    bytes: int | None
+
+    def words(self) -> str:
+        """Return a sentence about it."""
+        if self.kind == "opened":
+            return f"{self.client}: connected"
+        if self.kind == "closed":
+            return f"{self.client}: over, {self.what}"
+        answer = "no such file" if self.bytes is None else f"{self.bytes:,} bytes"
+        return f"{self.client}: GET {self.what}: {answer}"
+
+
+class FileServer:
+    """Listens from the beginning. Raises :class:`ConfigError` and :class:`QuicError`."""
+
+    def __init__(self, serve: Serve) -> None:
+        if not serve.root.is_dir():
+            raise ConfigError(f"{serve.root} is no folder; give one whose files are to be served")
+        self.address = _address(serve.listen)
+        request = {
+            "root": str(serve.root),
+            "listen": self.address,
+            "cert": None if serve.cert is None else str(serve.cert),
+            "key": None if serve.key is None else str(serve.key),
+            "names": ["localhost", socket.gethostname() or "localhost"],
+            "max_connections": serve.max_connections,
+            "options": serve.options,
+        }
+        try:
+            self._server = _skyweave.QuicFileServer(json.dumps(request))
+        except ValueError as error:
+            raise ConfigError(str(error)) from None
+        except OSError as error:
+            raise QuicError(str(error)) from None
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 of the certificate."""
+        return self._server.fingerprint
+
+    @property
+    def port(self) -> int:
+        """The UDP port."""
+        return self._server.port
+
+    def run(self, watch: Callable[[int, tuple[Served, ...]], None]) -> None:
+        """Serve until ``watch`` raises; it gets the number of connections and what happened."""
+
+        def look(said: str) -> None:
+            connections, news = json.loads(said)
+            watch(connections, tuple(Served(*one) for one in news))
+
+        try:
+            self._server.run(look)
+        except OSError as error:
+            raise QuicError(str(error)) from None
+
+
+def _address(listen: str) -> str:
+    """Return ``ADDRESS:PORT`` with an address, for names and where IPv6 is missing."""
+    try:
+        parts = urlsplit(f"//{listen}")
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        host = port = None
+    if host is None or port is None:
+        raise ConfigError(f"'{listen}' is not ADDRESS:PORT; give e.g. 0.0.0.0:4433 or [::]:4433")
+    if host == "::" and not socket.has_ipv6:
+        host = "0.0.0.0"
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_DGRAM)
+    except OSError as error:
+        raise ConfigError(f"'{host}' is no address of this machine: {error.strerror}") from None
+    address = str(found[0][4][0])
+    return f"[{address}]:{port}" if ":" in address else f"{address}:{port}"
