@@ -5,6 +5,8 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 RUST   := $(shell find crates -name '*.rs' -o -name 'Cargo.toml') Cargo.toml Cargo.lock
 
+MPQUIC_TARGETS := frame params packet peer two_ends
+
 .DEFAULT_GOAL := help
 .PHONY: help setup demo study test test-rust test-python lint format bench fuzz lock clean
 
@@ -48,6 +50,11 @@ bench: setup ## Measure the simulator and the parts under it
 fuzz: $(VENV)/.tools ## Run the random models of all algorithms for some minutes
 	cargo run --release --quiet --manifest-path crates/congestion/fuzz/Cargo.toml -- 60
 	PROPTEST_CASES=200000 cargo test --release --quiet --package skyweave-scheduler conformance
+	MPQUIC_FUZZ_TIMES=20 cargo test --release --quiet --package skyweave-mpquic fuzz::
+	PROPTEST_CASES=500 cargo test --release --quiet --package skyweave-mpquic outages::
+	@cargo fuzz --version > /dev/null 2>&1 || echo 'cargo install cargo-fuzz, and a nightly toolchain, for libFuzzer'
+	@! cargo fuzz --version > /dev/null 2>&1 || (cd crates/mpquic && for target in $(MPQUIC_TARGETS); do \
+	    cargo +nightly fuzz run --sanitizer none $$target -- -runs=20000 -len_control=0 -max_len=2000 || exit 1; done)
 
 lock: setup ## Pin the Python packages anew
 	$(BIN)/uv pip compile --python-version 3.11 --universal --generate-hashes --no-header \

@@ -1,3 +1,4 @@
+use crate::retry::Retried;
 use congestion::{Algorithm, Choice};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -79,6 +80,10 @@ pub struct Config {
     pub max_datagram_bytes: u64,
     /// Silence after which the connection ends; zero: never.
     pub idle_timeout: Duration,
+    /// Client: while it has a stream to read, a path that is silent for so long is asked for a sign
+    /// of life. That shows the server the address that a NAT has given the path meanwhile, and the
+    /// client that the path is dark. Zero: never.
+    pub keep_alive: Duration,
     /// Whose path acknowledgements take.
     pub ack_path: AckPath,
     /// What is sent again.
@@ -90,6 +95,9 @@ pub struct Config {
     /// datagrams then marks those ECT(0) that leave on a path of which [`crate::Endpoint::marks_ecn`]
     /// says so.
     pub ecn: bool,
+    /// Server: what the token of the client's first packet said ([`crate::Retry::check`]), if it
+    /// was asked for one. Its address counts as proven.
+    pub retried: Option<Retried>,
     /// Key of the stateless reset tokens.
     pub reset_key: [u8; 32],
 }
@@ -109,10 +117,12 @@ impl Config {
             max_streams: 256,
             max_datagram_bytes: 65_535,
             idle_timeout: Duration::from_secs(30),
+            keep_alive: Duration::from_secs(1),
             ack_path: AckPath::Same,
             reinjection: Reinjection::default(),
             pacing_grain: Duration::ZERO,
             ecn: false,
+            retried: None,
             reset_key: [0; 32],
         }
     }

@@ -63,8 +63,8 @@ pub(crate) fn seal(
     header_key.encrypt_in_place(sample, &mut head[0], &mut number[..number_len]).is_ok()
 }
 
-/// Whether a Retry packet ends with the right tag (RFC 9001 §5.8).
-pub(crate) fn retry_is_authentic(packet: &[u8], original_dcid: &ConnectionId) -> bool {
+/// The tag of a Retry packet, of which `body` is the rest (RFC 9001 §5.8).
+pub(crate) fn retry_tag(body: &[u8], original_dcid: &ConnectionId) -> Option<[u8; 16]> {
     // RFC 9001 §5.8: fixed key and nonce of version 1.
     const KEY: [u8; 16] = [
         0xbe, 0x0c, 0x69, 0x0b, 0x9f, 0x66, 0x57, 0x5a, 0x1d, 0x76, 0x6b, 0x54, 0xe3, 0x68, 0xc8,
@@ -72,15 +72,19 @@ pub(crate) fn retry_is_authentic(packet: &[u8], original_dcid: &ConnectionId) ->
     ];
     const NONCE: [u8; 12] =
         [0x46, 0x15, 0x99, 0xd3, 0x5d, 0x63, 0x2b, 0xf2, 0x23, 0x98, 0x25, 0xbb];
-    let Some((body, tag)) = packet.split_last_chunk::<16>() else { return false };
-    let Ok(key) = aead::UnboundKey::new(&aead::AES_128_GCM, &KEY) else { return false };
+    let key = aead::LessSafeKey::new(aead::UnboundKey::new(&aead::AES_128_GCM, &KEY).ok()?);
     let mut pseudo = vec![original_dcid.as_slice().len() as u8];
     pseudo.extend(original_dcid.as_slice());
     pseudo.extend(body);
     let nonce = aead::Nonce::assume_unique_for_key(NONCE);
-    let mut sealed = *tag;
-    let key = aead::LessSafeKey::new(key);
-    key.open_in_place(nonce, aead::Aad::from(&pseudo), &mut sealed).is_ok()
+    let tag = key.seal_in_place_separate_tag(nonce, aead::Aad::from(&pseudo), &mut []).ok()?;
+    tag.as_ref().try_into().ok()
+}
+
+/// Whether a Retry packet ends with the right tag. (The key is public: nothing leaks by comparing.)
+pub(crate) fn retry_is_authentic(packet: &[u8], original_dcid: &ConnectionId) -> bool {
+    let Some((body, tag)) = packet.split_last_chunk::<16>() else { return false };
+    retry_tag(body, original_dcid).is_some_and(|expected| expected == *tag)
 }
 
 /// The reset token of a connection ID (RFC 9000 §10.3.2).

@@ -18,6 +18,7 @@ pub enum Code {
     CryptoBufferExceeded = 0x0d,
     KeyUpdate = 0x0e,
     AeadLimitReached = 0x0f,
+    NoViablePath = 0x10,
     /// CRYPTO_ERROR: 0x0100 and the TLS alert.
     Crypto = 0x0100,
 }

@@ -28,6 +28,9 @@ pub enum Event {
     PathEstablished(PathId),
     /// A path was silent for too long: its data goes elsewhere until it answers again.
     PathFailed(PathId),
+    /// Server: the peer's packets of a path come another way now, from the first to the second, and
+    /// it has answered there: what leaves goes there, too.
+    PathMoved(PathId, PathId),
     /// A failed path answered.
     PathRevived(PathId),
     /// The peer calls a path backup (true) or available.

@@ -12,17 +12,18 @@
 //! [`Reinjection`], and when a path rests by [`Endpoint::set_forecast`].
 //!
 //! **There:** QUIC version 1 (RFC 9000, 9001, 9002) with streams both ways, flow control with windows
-//! that grow, DATAGRAM (RFC 9221), key update, Retry (as client), version negotiation, stateless reset,
-//! idle timeout, ECN both ways ([`Config::ecn`]; the caller sets the mark), qlog
-//! ([`Endpoint::set_qlog`]); the multipath extension (draft-ietf-quic-multipath-21 as noq-proto 1.4
-//! speaks it): path IDs, packet number spaces and connection IDs per path, validation, PATH_ACK,
-//! PATH_ABANDON, PATH_STATUS. A path that is silent for max(3 PTO, 500 ms) counts as failed; its flight
-//! goes elsewhere one PTO after it was expected, and it is used again when it answers a probe.
+//! that grow, DATAGRAM (RFC 9221), key update, Retry ([`Retry`]), version negotiation, stateless reset,
+//! idle timeout, clients whose address changes (NAT rebinding), ECN both ways ([`Config::ecn`]; the
+//! caller sets the mark), qlog ([`Endpoint::set_qlog`]); the multipath extension
+//! (draft-ietf-quic-multipath-21 as noq-proto 1.4 speaks it): path IDs, packet number spaces and
+//! connection IDs per path, validation, PATH_ACK, PATH_ABANDON, PATH_STATUS. A path that is silent for
+//! max(3 PTO, 500 ms) counts as failed; its flight goes elsewhere one PTO after it was expected, and it
+//! is used again when it answers a probe.
 //!
-//! **Not there:** 0-RTT; session tickets kept beyond what rustls does; a server that sends Retry or
-//! NEW_TOKEN; migration and rebinding outside multipath (the caller's path is the address); a preferred
-//! address; path MTU discovery (`Config::datagram_bytes` is what the caller knows); ACK frequency; QUIC
-//! version 2; stream priorities; key updates and timers in the qlog. What a scheduler hears of delivery
+//! **Not there:** 0-RTT; session tickets kept beyond what rustls does; NEW_TOKEN; migration that a client
+//! wants, other than by a path of its own; a preferred address; path MTU discovery
+//! (`Config::datagram_bytes` is what the caller knows); ACK frequency; QUIC version 2; stream priorities;
+//! key updates and timers in the qlog. What a scheduler hears of delivery
 //! ([`scheduler::Scheduler::on_delivered`]) counts the bytes of one stream. A listener for many
 //! connections is the caller's; `crates/udp` has one.
 //!
@@ -40,6 +41,7 @@ mod event;
 mod path;
 mod qlog;
 mod reset;
+mod retry;
 mod space;
 mod streams;
 pub mod wire;
@@ -52,6 +54,7 @@ pub use event::{Closed, Event};
 pub use path::{Health, PathStats};
 pub use qlog::QlogSchema;
 pub use reset::stateless_reset;
+pub use retry::{Retried, Retry, Token};
 pub use rustls;
 
 #[cfg(test)]

@@ -12,6 +12,9 @@ use crate::wire::{AckFrame, Frame};
 use scheduler::PathEvent;
 use units::{Duration, Instant};
 
+/// So many waiting control frames are looked at for one that waits already.
+const FRAMES_COMPARED: usize = 256;
+
 impl Endpoint {
     pub(super) fn on_handshake_ack(
         &mut self,
@@ -103,6 +106,9 @@ impl Endpoint {
             self.scheduler.on_delivered(now, net, end, whole);
         }
         self.on_packets_lost(now, id, lost);
+        if was != Health::Good {
+            self.relieve_suspected_paths();
+        }
         self.log_metrics(now, id);
         Ok(())
     }
@@ -155,7 +161,7 @@ impl Endpoint {
                 SentFrame::Stream(chunk) => self.streams.on_lost(&chunk, by),
                 SentFrame::Crypto(range) => self.on_crypto_lost(Level::OneRtt, range),
                 SentFrame::Ack { .. } => {}
-                SentFrame::Control(frame) => self.control.push_back(*frame),
+                SentFrame::Control(frame) => self.queue_again(*frame),
                 SentFrame::MaxData => self.streams.window.changed = true,
                 SentFrame::MaxStreamData(id) => {
                     if self.streams.recv.contains_key(&id) {
@@ -166,6 +172,15 @@ impl Endpoint {
                     self.streams.counts[usize::from(!bidi)].changed = true;
                 }
             }
+        }
+    }
+
+    /// Several packets in flight may carry the same frame (probes of a path that is silent for
+    /// long): once in the queue is enough.
+    fn queue_again(&mut self, frame: Frame<'static>) {
+        let waits = self.control.iter().rev().take(FRAMES_COMPARED).any(|other| *other == frame);
+        if !waits {
+            self.control.push_back(frame);
         }
     }
 

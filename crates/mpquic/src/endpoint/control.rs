@@ -3,15 +3,11 @@
 use super::Endpoint;
 use super::packets::Draft;
 use crate::config::AckPath;
-use crate::path::Path;
+use crate::path::{CHALLENGE_PERIOD, CHALLENGE_TRIES, LEAST_BYTES, Path};
 use crate::space::SentFrame;
 use crate::wire::{Frame, MIN_INITIAL_BYTES};
-use units::{Duration, Instant, PathId};
+use units::{Instant, PathId};
 
-/// A challenge goes again so often (RFC 9000 §8.2.1 leaves the interval open), and so many times:
-/// together three initial probe timeouts (RFC 9000 §8.2.4).
-const CHALLENGE_PERIOD: Duration = Duration::from_millis(333);
-const CHALLENGE_TRIES: u32 = 9;
 /// Exponent of our ACK delays (RFC 9000 §18.2: the default).
 const ACK_DELAY_EXPONENT: u64 = 3;
 
@@ -44,7 +40,7 @@ impl Endpoint {
             }
             from = id + 1;
         }
-        None
+        self.rebind_datagram(now)
     }
 
     fn path_datagram(&mut self, now: Instant, id: u32) -> Option<(PathId, Vec<u8>)> {
@@ -92,8 +88,8 @@ impl Endpoint {
     pub(super) fn postpone_challenge(&mut self, now: Instant, id: u32) {
         let no_cid = self.peer_cids.current(id).is_none();
         let Some(path) = self.paths.get_mut(&id) else { return };
-        let due = path.challenge.is_some() && path.challenge_at.is_some_and(|at| at <= now);
-        if due && (no_cid || path.amplification_left() < 100) {
+        let due = path.challenge.is_some() && path.challenge_at.is_none_or(|at| at <= now);
+        if due && (no_cid || path.amplification_left() < LEAST_BYTES) {
             path.challenge_at = Some(now + CHALLENGE_PERIOD);
             path.challenge_tries += 1;
         }
@@ -110,7 +106,7 @@ impl Endpoint {
         self.rng.fill_bytes(&mut data);
         if let Some(path) = self.paths.get_mut(&id) {
             path.challenge = Some(data);
-            path.challenge_at = None;
+            (path.challenge_at, path.challenge_tries) = (None, 0);
         }
     }
 
@@ -127,7 +123,7 @@ impl Endpoint {
                 _ => None,
             };
             let Some(carriers) = carriers.or_else(|| self.ack_carriers(id)) else {
-                continue; // every path rests: it leaves when one is back
+                continue; // every path rests or drains: it leaves when one is back
             };
             if let Some(path) = self.paths.get_mut(&id) {
                 path.space.received.on_ack_sent();
@@ -150,9 +146,9 @@ impl Endpoint {
             AckPath::Same => own.filter(|path| path.is_usable()).or_else(fastest),
             _ => fastest(),
         };
-        let awake = |path: &&Path| path.rest_until.is_none() && path.drains_until.is_none();
-        let chosen = chosen.or_else(|| own.filter(awake));
-        chosen.or_else(|| self.paths.values().find(awake)).map(|path| Carriers::One(path.id))
+        let chosen = chosen.or_else(|| own.filter(|path| path.is_awake()));
+        let any = || self.paths.values().find(|path| path.is_awake());
+        chosen.or_else(any).map(|path| Carriers::One(path.id))
     }
 
     /// Acknowledgements that are not due yet leave with a packet of path `id` where they belong there.

@@ -62,6 +62,14 @@ impl Handshake {
         &self.spaces[level as usize]
     }
 
+    /// CRYPTO data that waits, with its bookkeeping.
+    pub fn held_bytes(&self) -> usize {
+        let held = |space: &CryptoSpace| {
+            space.incoming.held_bytes() + space.incoming.overhead_bytes() + space.out.held_bytes()
+        };
+        self.spaces.iter().map(held).sum()
+    }
+
     pub fn space_mut(&mut self, level: Level) -> &mut CryptoSpace {
         &mut self.spaces[level as usize]
     }
@@ -111,6 +119,10 @@ impl Endpoint {
     ) -> Result<(), TransportError> {
         self.handshake.local_cid = self.new_cid();
         self.handshake.original_dcid = dcid;
+        if let Some(retried) = self.config.retried {
+            self.handshake.original_dcid = retried.original_dcid;
+            self.handshake.retry_scid = Some(retried.retry_scid);
+        }
         self.local_cids.add(0, self.handshake.local_cid);
         self.local = self.own_params();
         let Role::Server { tls } = &self.config.role else { return Ok(()) };
@@ -121,7 +133,8 @@ impl Endpoint {
         self.aim_at(dcid);
         self.local_cids.add(u32::MAX, dcid); // until the client uses ours
         self.learn_peer(scid);
-        let path = self.new_path(0, net);
+        let mut path = self.new_path(0, net);
+        path.validated = self.config.retried.is_some(); // RFC 9000 §8.1.2
         self.paths.insert(path);
         self.restart_idle(now);
         Ok(())
@@ -150,6 +163,7 @@ impl Endpoint {
             disable_active_migration: true,
             active_connection_id_limit: PER_PATH,
             initial_source_connection_id: Some(cid),
+            retry_source_connection_id: self.handshake.retry_scid.filter(|_| server),
             max_datagram_frame_size: config.max_datagram_bytes,
             initial_max_path_id: (config.max_paths > 1).then(|| config.max_paths - 1),
             ..Params::default()
@@ -169,6 +183,9 @@ impl Endpoint {
             return Err(TransportError::new(Code::CryptoBufferExceeded, "CRYPTO data far ahead"));
         }
         space.incoming.insert(offset, data);
+        if space.incoming.overhead_bytes() as u64 > CRYPTO_BUFFER_BYTES {
+            return Err(TransportError::new(Code::CryptoBufferExceeded, "CRYPTO data in crumbs"));
+        }
         while let Some(data) = self.handshake.space_mut(level).incoming.read(usize::MAX) {
             let Some(tls) = &mut self.handshake.tls else { return Ok(()) };
             if tls.read_hs(&data).is_err() {
@@ -217,7 +234,8 @@ impl Endpoint {
         let own = self.is_client.then_some(self.handshake.original_dcid);
         let same = peer.initial_source_connection_id == Some(self.handshake.peer_scid)
             && peer.original_destination_connection_id == own
-            && peer.retry_source_connection_id == self.handshake.retry_scid;
+            && peer.retry_source_connection_id
+                == self.handshake.retry_scid.filter(|_| self.is_client);
         if !same {
             return Err(error);
         }

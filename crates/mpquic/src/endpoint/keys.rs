@@ -5,7 +5,7 @@ use crate::crypto;
 use crate::error::{Code, Error, TransportError};
 use crate::event::Event;
 use rustls::quic::{DirectionalKeys, HeaderProtectionKey, Keys, PacketKey, PacketKeySet, Secrets};
-use units::Instant;
+use units::{Duration, Instant};
 
 /// Packets that the limit keeps back for the end of the connection.
 const CLOSING_PACKETS: u64 = 32;
@@ -15,8 +15,9 @@ pub(super) struct OneRtt {
     pub remote_header: Box<dyn HeaderProtectionKey>,
     pub local: Box<dyn PacketKey>,
     remote: Box<dyn PacketKey>,
-    /// Keys before the last update, for packets that are late.
-    previous: Option<(Box<dyn PacketKey>, Instant)>,
+    /// Keys before the last update, for packets that are late, and when the first packet with the
+    /// new ones came: the old ones are kept until then, and for a while after (RFC 9001 §6.1, §6.5).
+    previous: Option<(Box<dyn PacketKey>, Option<Instant>)>,
     next: PacketKeySet,
     secrets: Secrets,
     pub phase: bool,
@@ -53,20 +54,21 @@ impl OneRtt {
         }
     }
 
-    fn rotate(&mut self, now: Instant, keep_until: Instant) {
+    fn rotate(&mut self, now: Instant, answered: Option<Instant>) {
         let next = std::mem::replace(&mut self.next, self.secrets.next_packet_keys());
         self.local = next.local;
         let old = std::mem::replace(&mut self.remote, next.remote);
-        self.previous = Some((old, keep_until));
+        self.previous = Some((old, answered));
         self.phase = !self.phase;
         self.sealed = 0;
         self.phase_began = now;
         self.phase_acked = false;
     }
 
-    /// Notes an acknowledged packet.
+    /// Notes an acknowledged packet. One that left in the very moment of the update may have had
+    /// the old keys.
     pub fn on_acked(&mut self, sent_at: Instant) {
-        self.phase_acked |= sent_at >= self.phase_began && self.sealed > 0;
+        self.phase_acked |= sent_at > self.phase_began;
     }
 }
 
@@ -85,13 +87,17 @@ impl OneRtt {
         packet: &mut [u8],
         header_len: usize,
         place: (u32, u64),
-        (phase, now): (bool, Instant),
+        (phase, now, keep): (bool, Instant, Duration),
     ) -> Opened {
         if phase == self.phase {
             let len = crypto::open(packet, header_len, self.remote.as_ref(), place);
+            if let (Some(_), Some((_, since))) = (len, &mut self.previous) {
+                since.get_or_insert(now);
+            }
             return len.map_or(Opened::Forged, Opened::Payload);
         }
-        if self.previous.as_ref().is_some_and(|(_, until)| *until <= now) {
+        if self.previous.as_ref().is_some_and(|(_, since)| since.is_some_and(|at| at + keep <= now))
+        {
             self.previous = None;
         }
         if let Some((previous, _)) = &self.previous {
@@ -114,14 +120,19 @@ impl Endpoint {
         if !allowed {
             return Err(Error::NotOpen);
         }
-        self.rotate_keys(now);
+        self.rotate_keys(now, None);
         Ok(())
     }
 
-    pub(super) fn rotate_keys(&mut self, now: Instant) {
-        let keep = now + self.longest_pto() * 3; // RFC 9001 §6.5
+    /// How long late packets with the keys before an update may come (RFC 9001 §6.5).
+    pub(super) fn key_retention(&self) -> Duration {
+        self.longest_pto() * 3
+    }
+
+    /// `answered`: when the peer is known to have the new keys, too, if it is.
+    pub(super) fn rotate_keys(&mut self, now: Instant, answered: Option<Instant>) {
         if let Some(keys) = &mut self.one_rtt {
-            keys.rotate(now, keep);
+            keys.rotate(now, answered);
             self.totals.key_updates += 1;
             self.events.push_back(Event::KeysUpdated);
         }
@@ -132,7 +143,7 @@ impl Endpoint {
         let Some(keys) = &self.one_rtt else { return };
         let limit = keys.limits.0;
         if keys.sealed > limit / 2 && keys.phase_acked && self.confirmed {
-            self.rotate_keys(now);
+            self.rotate_keys(now, None);
         } else if keys.sealed + CLOSING_PACKETS >= limit {
             // The peer let us seal so many without an acknowledgement that allows an update.
             let error = TransportError::new(Code::AeadLimitReached, "too many packets with a key");

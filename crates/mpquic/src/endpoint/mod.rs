@@ -7,11 +7,15 @@ mod control;
 mod data;
 mod frames;
 mod handshake;
+#[cfg(any(test, fuzzing))]
+mod inspect;
 mod keys;
 mod packets;
 mod paths;
+mod rebind;
 mod receive;
 mod stream_api;
+pub(crate) use rebind::Candidate;
 pub use stream_api::Read;
 mod timers;
 mod trace;
@@ -30,9 +34,8 @@ use handshake::Handshake;
 use keys::OneRtt;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha20Rng;
-use rangemap::RangeSet;
 use scheduler::{Outage, PathView, Scheduler};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use units::{Duration, Instant, PathId};
 
 /// Explicit congestion notification of a datagram (RFC 3168 §5).
@@ -76,8 +79,8 @@ pub struct Endpoint {
     forecasts: BTreeMap<PathId, Vec<Outage>>,
     /// Lowest path ID that was never used.
     next_path: u32,
-    /// Path IDs that were used and are no more.
-    over: RangeSet<u32>,
+    /// Lower ones that no packet came for yet: paths opened together need not begin in order.
+    skipped_paths: BTreeSet<u32>,
     /// Path IDs that we let the peer use, and that it lets us use.
     max_path: u32,
     peer_max_path: u32,
@@ -90,6 +93,8 @@ pub struct Endpoint {
     outbox: VecDeque<(PathId, Vec<u8>)>,
     events: VecDeque<Event>,
     views: Vec<PathView>,
+    /// When the idle timer was started, and when it fires.
+    idle_since: Instant,
     idle_at: Instant,
     /// An ack-eliciting packet left since something came (RFC 9000 §10.1).
     idle_armed: bool,
@@ -166,7 +171,7 @@ impl Endpoint {
             past_stats: BTreeMap::new(),
             forecasts: BTreeMap::new(),
             next_path: 1,
-            over: RangeSet::new(),
+            skipped_paths: BTreeSet::new(),
             max_path: 0,
             peer_max_path: 0,
             streams: Streams::new(is_client, &config),
@@ -178,6 +183,7 @@ impl Endpoint {
             outbox: VecDeque::new(),
             events: VecDeque::new(),
             views: Vec::new(),
+            idle_since: Instant::ZERO,
             idle_at: Instant::FAR_FUTURE,
             idle_armed: false,
             wake_at: Instant::FAR_FUTURE,
@@ -280,7 +286,8 @@ impl Endpoint {
     /// included.
     pub fn held_bytes(&self) -> u64 {
         let queued: usize = self.datagrams_out.iter().map(Vec::len).sum();
-        self.streams.held_bytes() + (self.datagrams_in_bytes + queued) as u64
+        let handshake = self.handshake.held_bytes();
+        self.streams.held_bytes() + (self.datagrams_in_bytes + queued + handshake) as u64
     }
 
     /// Packets whose fate is not known yet, and bookkeeping for it; bounded by the windows.

@@ -234,16 +234,23 @@ impl Endpoint {
         now: Instant,
         close: &CloseFrame,
     ) -> Option<(PathId, Vec<u8>)> {
+        let levels = [Level::Initial, Level::Handshake].into_iter();
+        let levels = levels.filter(|level| self.handshake.space(*level).keys.is_some());
+        let levels: Vec<Level> = levels.filter(|_| !self.confirmed).collect();
+        let net = self.paths.get(&0).map(|path| path.net);
+        if !levels.is_empty() && !self.may_answer() {
+            return None; // RFC 9000 §8.1 holds for the end, too
+        }
+        // RFC 9000 §14.1: the last packet fills the datagram up.
+        let pads = self.is_client && levels.contains(&Level::Initial);
         let mut out = Vec::new();
-        for level in [Level::Initial, Level::Handshake] {
-            if self.handshake.space(level).keys.is_some() && !self.confirmed {
-                let mut draft = self.begin_handshake(out, level);
-                draft.put(&close.frame(true));
-                if level == Level::Initial && self.is_client {
-                    draft.pad_to(MIN_INITIAL_BYTES);
-                }
-                out = self.finish_handshake(now, draft, level);
+        for (index, level) in levels.iter().enumerate() {
+            let mut draft = self.begin_handshake(out, *level);
+            draft.put(&close.frame(true));
+            if pads && index + 1 == levels.len() && !self.connected {
+                draft.pad_to(MIN_INITIAL_BYTES);
             }
+            out = self.finish_handshake(now, draft, *level);
         }
         let best = self.paths.values().filter(|path| path.is_open());
         let best = best.min_by_key(|path| (!path.is_usable(), path.rtt.smoothed()));
@@ -252,10 +259,12 @@ impl Endpoint {
             && let Some(mut draft) = self.begin_one_rtt(out.clone(), id)
         {
             draft.put(&close.frame(false));
+            if pads {
+                draft.pad_to(MIN_INITIAL_BYTES);
+            }
             return self.finish_one_rtt(now, draft, id);
         }
-        let net = self.paths.get(&0)?.net;
-        (!out.is_empty()).then_some((net, out))
+        (!out.is_empty()).then_some((net?, out))
     }
 }
 
@@ -283,6 +292,7 @@ fn note_sent(
         snapshot,
         given_up: false,
         copied: false,
+        requeued: false,
     });
     if draft.eliciting {
         space.last_eliciting_at = now;

@@ -15,7 +15,7 @@ use units::{Duration, Instant, PathId};
 const APPLICATION_ABANDON: u64 = 0x3e;
 pub(super) const UNSTABLE_OR_POOR: u64 = 0x3e76;
 /// Paths of the caller's that a scheduler can tell apart.
-const MAX_NET_PATHS: u8 = 64;
+pub(super) const MAX_NET_PATHS: u8 = 64;
 
 impl Endpoint {
     // ---- what the application asks for -------------------------------------------------------
@@ -122,6 +122,9 @@ impl Endpoint {
     // ---- coming and going --------------------------------------------------------------------
 
     pub(super) fn on_path_response(&mut self, now: Instant, id: u32, data: [u8; 8]) {
+        if self.rebind(now, id, data) {
+            return;
+        }
         let Some(path) = self.paths.get_mut(&id).filter(|path| path.challenge == Some(data)) else {
             return;
         };
@@ -150,6 +153,20 @@ impl Endpoint {
         }
     }
 
+    /// Takes a path ID of the peer's into use: false when it was used before.
+    pub(super) fn take_path_id(&mut self, id: u32) -> bool {
+        if id >= self.next_path {
+            self.skipped_paths.extend(self.next_path..id);
+            self.next_path = id.saturating_add(1);
+            return true;
+        }
+        self.skipped_paths.remove(&id)
+    }
+
+    fn is_path_over(&self, id: u32) -> bool {
+        id < self.next_path && !self.paths.contains(id) && !self.skipped_paths.contains(&id)
+    }
+
     pub(super) fn leave_path(&mut self, now: Instant, id: u32, error_code: u64) {
         let drain = now + self.longest_pto() * 3;
         let Some(path) = self.paths.get_mut(&id).filter(|path| path.drains_until.is_none()) else {
@@ -172,14 +189,9 @@ impl Endpoint {
         }
         self.local_cids.drop_path(id);
         self.peer_cids.drop_path(id);
-        self.end_path(id);
         self.max_path = self.max_path.saturating_add(1); // path IDs are never used twice
         self.control.push_back(Frame::MaxPathId { maximum: self.max_path });
         self.give_cids();
-    }
-
-    fn end_path(&mut self, id: u32) {
-        self.over.insert(id..id.saturating_add(1));
     }
 
     /// Gives the peer connection IDs for the paths that it may use.
@@ -187,8 +199,8 @@ impl Endpoint {
         let wanted = self.peer.active_connection_id_limit.min(PER_PATH);
         let last = if self.multipath { self.max_path.min(self.peer_max_path) } else { 0 };
         for id in 0..=last {
-            if self.over.contains(&id) {
-                continue;
+            if self.is_path_over(id) {
+                continue; // over
             }
             while self.local_cids.active(id) < wanted {
                 let cid = self.new_cid();
@@ -210,8 +222,8 @@ impl Endpoint {
         if id > self.max_path {
             return Err(violation("a connection ID for a path beyond the limit"));
         }
-        if self.over.contains(&id) {
-            return Ok(());
+        if self.is_path_over(id) {
+            return Ok(()); // over
         }
         for sequence in self.peer_cids.add(id, new)? {
             self.control.push_back(Frame::RetireConnectionId { path: named, sequence });
@@ -229,12 +241,12 @@ impl Endpoint {
                 if path > self.max_path.max(self.next_path) {
                     return Err(violation("abandoned a path beyond the limit"));
                 }
-                self.next_path = self.next_path.max(path.saturating_add(1));
-                if !self.paths.contains(path) {
-                    self.end_path(path); // given up before its first packet came
+                if self.take_path_id(path) {
+                    self.drop_path(path); // given up before anything of it came
+                } else {
+                    self.leave_path(now, path, error_code);
                 }
-                self.leave_path(now, path, error_code);
-                if !self.paths.values().any(|path| path.drains_until.is_none()) {
+                if !self.has_any_path() {
                     let why =
                         Closed::PeerTransport(error_code, "the last path was abandoned".into());
                     self.drain(now, why);
@@ -260,6 +272,11 @@ impl Endpoint {
 
     // ---- failing -----------------------------------------------------------------------------
 
+    /// Whether a path is left that was not given up.
+    pub(super) fn has_any_path(&self) -> bool {
+        self.paths.values().any(|path| path.drains_until.is_none())
+    }
+
     pub(super) fn others_work(&self, id: u32) -> bool {
         self.paths.values().any(|path| path.id != id && path.is_usable())
     }
@@ -275,11 +292,33 @@ impl Endpoint {
         path.probes = if others { 1 } else { 2 }; // RFC 9002 §6.2.4: one or two packets
         if path.health == Health::Good {
             path.health = Health::Suspected;
+            if !others {
+                self.ask_failed_paths(now);
+            }
         }
         if self.config.reinjection.on_failure && others {
             self.reinject_flight(id);
         } else {
             self.reinject_oldest(id);
+        }
+    }
+
+    /// The last path that worked is suspected: one that failed may be back by now, and must not wait
+    /// for a probe timer that has backed off.
+    fn ask_failed_paths(&mut self, now: Instant) {
+        let failed = |path: &&mut Path| path.is_awake() && path.health == Health::Failed;
+        for path in self.paths.values_mut().filter(failed) {
+            (path.pto_count, path.probes) = (0, 1);
+            path.space.last_eliciting_at = now;
+        }
+    }
+
+    /// A path answers again: what others that do not had in flight need not wait for their timers.
+    pub(super) fn relieve_suspected_paths(&mut self) {
+        let suspected = |path: &&Path| path.is_open() && path.health == Health::Suspected;
+        let ids: Vec<u32> = self.paths.values().filter(suspected).map(|path| path.id).collect();
+        if self.config.reinjection.on_failure {
+            ids.into_iter().for_each(|id| self.reinject_flight(id));
         }
     }
 
@@ -297,8 +336,8 @@ impl Endpoint {
         let Some(path) = self.paths.get_mut(&id) else { return };
         let mut frames = Vec::new();
         for (_, packet) in path.space.sent.iter_mut() {
-            if !packet.copied && !packet.given_up {
-                packet.copied = true;
+            if !packet.requeued && !packet.given_up {
+                (packet.requeued, packet.copied) = (true, true);
                 frames.extend(packet.frames.iter().cloned());
             }
         }
@@ -306,7 +345,7 @@ impl Endpoint {
     }
 
     /// The flight of a path counts no longer, and goes again.
-    fn give_up_flight(&mut self, id: u32) -> u64 {
+    pub(super) fn give_up_flight(&mut self, id: u32) -> u64 {
         self.reinject_flight(id);
         let Some(path) = self.paths.get_mut(&id) else { return 0 };
         path.space.sent.give_up();

@@ -3,6 +3,7 @@
 use super::close::Life;
 use super::handshake::Level;
 use super::keys::Opened;
+use super::paths::MAX_NET_PATHS;
 use super::{Ecn, Endpoint};
 use crate::cids::LOCAL_LEN;
 use crate::crypto;
@@ -13,7 +14,7 @@ use crate::wire::{
     ConnectionId, Header, Kind, MIN_INITIAL_BYTES, VERSION_1, WireError, parse, version_negotiation,
 };
 use std::ops::Range;
-use units::{Instant, PathId};
+use units::{Duration, Instant, PathId};
 
 /// Reserved bits of the first byte (RFC 9000 §17.2, §17.3.1).
 const RESERVED_LONG: u8 = 0x0c;
@@ -27,6 +28,14 @@ pub(super) struct Arrival {
     pub net: PathId,
     pub ecn: Option<Ecn>,
     pub datagram_len: usize,
+    /// Bytes of it that no address was credited with yet.
+    pub uncounted_bytes: usize,
+}
+
+impl Arrival {
+    pub fn new(now: Instant, net: PathId, ecn: Option<Ecn>, datagram_len: usize) -> Self {
+        Self { now, net, ecn, datagram_len, uncounted_bytes: datagram_len }
+    }
 }
 
 impl Endpoint {
@@ -46,7 +55,11 @@ impl Endpoint {
         if !matches!(self.life, Life::Open) {
             return self.handle_late(now, datagram, path);
         }
-        let arrival = Arrival { now, net: path, ecn, datagram_len: datagram.len() };
+        if path.0 >= MAX_NET_PATHS {
+            self.totals.dropped_packets += 1;
+            return;
+        }
+        let mut arrival = Arrival::new(now, path, ecn, datagram.len());
         let mut start = 0;
         while start < datagram.len() && matches!(self.life, Life::Open) {
             let header = match parse(&datagram[start..], LOCAL_LEN) {
@@ -62,6 +75,7 @@ impl Endpoint {
                 self.fail(now, error);
             }
             start = end;
+            arrival.uncounted_bytes = 0; // a datagram counts once, however many packets it has
         }
     }
 
@@ -90,7 +104,7 @@ impl Endpoint {
     /// While closing or draining only the peer's own end of the connection matters.
     fn handle_late(&mut self, now: Instant, datagram: &mut [u8], net: PathId) {
         self.on_datagram_while_closing();
-        let arrival = Arrival { now, net, ecn: None, datagram_len: datagram.len() };
+        let arrival = Arrival::new(now, net, None, datagram.len());
         if let Ok(header) = parse(datagram, LOCAL_LEN)
             && header.kind == Kind::Short
             && let Some(id) = self.local_cids.path_of(&header.dcid)
@@ -186,6 +200,8 @@ impl Endpoint {
         if self.is_client && !self.handshake.peer_known {
             self.learn_peer(header.scid);
         }
+        let newest = self.handshake.space(level).space.received.largest();
+        self.note_way(arrival, 0, newest.is_none_or(|newest| number > newest));
         self.on_authentic(arrival);
         self.handshake.space_mut(level).space.received.count(arrival.ecn);
         if level == Level::Handshake && !self.is_client {
@@ -216,6 +232,9 @@ impl Endpoint {
             if level != Level::Initial || header.dcid.as_slice().len() < 8 {
                 return Ok(false); // RFC 9000 §7.2
             }
+            if self.config.retried.is_some_and(|retried| retried.retry_scid != header.dcid) {
+                return Ok(false); // not the packet that the token was in
+            }
             if !opens_as_first(header, packet) {
                 return Ok(false); // no state for what is damaged or made up
             }
@@ -237,7 +256,7 @@ impl Endpoint {
             && path.net == arrival.net
             && !path.validated
         {
-            path.came_bytes += arrival.datagram_len as u64;
+            path.came_bytes += arrival.uncounted_bytes as u64;
         }
     }
 
@@ -269,19 +288,31 @@ impl Endpoint {
         if packet[0] & RESERVED_SHORT != 0 {
             return Err(TransportError::new(Code::ProtocolViolation, "reserved bits"));
         }
+        self.on_opened(arrival, (id, number), (&packet[payload], packet.len()))
+    }
+
+    /// An authentic 1-RTT packet.
+    pub(super) fn on_opened(
+        &mut self,
+        arrival: &Arrival,
+        (id, number): (u32, u64),
+        (payload, packet_len): (&[u8], usize),
+    ) -> Result<(), TransportError> {
         self.accept_path(arrival, id)?;
         let Some(path) = self.paths.get_mut(&id) else { return Ok(()) };
         if path.space.received.is_duplicate(number) {
-            self.drop_packet(arrival, packet.len(), "duplicate");
+            self.drop_packet(arrival, packet_len, "duplicate");
             return Ok(());
         }
+        let newest = path.space.received.largest().is_none_or(|largest| number > largest);
         self.count_arrival(arrival, id);
+        self.note_way(arrival, id, newest);
         self.on_authentic(arrival);
         if let Some(path) = self.paths.get_mut(&id) {
             path.space.received.count(arrival.ecn);
+            path.heard_at = arrival.now;
         }
-        let payload = &packet[payload];
-        self.log_received(arrival.now, (Level::OneRtt, id, number), (payload, packet.len()));
+        self.log_received(arrival.now, (Level::OneRtt, id, number), (payload, packet_len));
         self.on_payload(arrival, (id, number), payload)
     }
 
@@ -300,10 +331,13 @@ impl Endpoint {
         let number = crate::wire::decode_number(largest, low, len);
         let phase = packet[0] & KEY_PHASE != 0;
         let at = header.number_at + len;
-        let plain = match keys.open(packet, at, (id, number), (phase, arrival.now)) {
+        let other_phase = phase != keys.phase;
+        let keep = if other_phase { self.key_retention() } else { Duration::ZERO };
+        let keys = self.one_rtt.as_mut()?;
+        let plain = match keys.open(packet, at, (id, number), (phase, arrival.now, keep)) {
             Opened::Payload(plain) => plain,
             Opened::Updated(plain) => {
-                self.rotate_keys(arrival.now);
+                self.rotate_keys(arrival.now, Some(arrival.now));
                 plain
             }
             Opened::Forged => return None,
@@ -316,11 +350,9 @@ impl Endpoint {
         if self.paths.contains(id) {
             return Ok(());
         }
-        // Paths opened together may arrive in any order: what counts is whether one is over.
-        if self.is_client || !self.multipath || self.over.contains(&id) {
-            return Ok(());
+        if self.is_client || !self.multipath || !self.take_path_id(id) {
+            return Ok(()); // a path that is over
         }
-        self.next_path = self.next_path.max(id + 1);
         let path: Path = self.new_path(id, arrival.net);
         self.paths.insert(path);
         self.challenge_path(id);

@@ -3,8 +3,9 @@
 use super::Endpoint;
 use super::close::Life;
 use super::handshake::Level;
+use crate::error::{Code, TransportError};
 use crate::event::Closed;
-use crate::path::Path;
+use crate::path::{LEAST_BYTES, Path};
 use units::{Duration, Instant};
 
 impl Endpoint {
@@ -37,7 +38,7 @@ impl Endpoint {
     }
 
     /// The anti-amplification limit leaves room for an answer.
-    fn may_answer(&self) -> bool {
+    pub(super) fn may_answer(&self) -> bool {
         self.paths.get(&0).is_some_and(|path| {
             path.amplification_left() >= self.config.datagram_bytes.max(1200) as u64
         })
@@ -47,15 +48,20 @@ impl Endpoint {
         let delay = self.max_ack_delay();
         let others = || self.others_work(path.id);
         let outage = path.forecast.front();
-        let challenge = path.challenge.and(path.challenge_at);
+        // One that never left waits for credit of the address: `postpone_challenge` counts its tries.
+        let waits = path.amplification_left() < LEAST_BYTES;
+        let since = path.challenge_at.or(waits.then_some(Instant::ZERO));
+        let challenge = path.challenge.and(since);
         let due = [
             path.drains_until,
             path.rest_until,
             path.space.loss_at,
             path.pto_at(delay, others).filter(|_| self.confirmed),
             path.fails_at(delay).filter(|_| self.confirmed),
-            path.space.received.ack_at.filter(|_| path.rest_until.is_none()),
-            challenge.filter(|_| path.rest_until.is_none() && path.drains_until.is_none()),
+            path.space.received.ack_at.filter(|_| self.paths.values().any(Path::is_awake)),
+            challenge.filter(|_| path.is_awake()),
+            Self::rebind_timer(path),
+            self.keep_alive_at(path),
             outage.map(|outage| outage.start).filter(|_| path.rest_until.is_none()),
         ];
         due.into_iter().flatten().min()
@@ -98,20 +104,41 @@ impl Endpoint {
             return;
         }
         if Self::challenge_gave_up(path, now) {
-            return self.leave_path(now, id, super::paths::UNSTABLE_OR_POOR);
+            self.leave_path(now, id, super::paths::UNSTABLE_OR_POOR);
+            if !self.has_any_path() {
+                // Nobody could be told (RFC 9000 §9).
+                let error = TransportError::new(Code::NoViablePath, "no path answers");
+                self.drain(now, Closed::Error(error));
+            }
+            return;
         }
         self.postpone_challenge(now, id);
+        self.on_rebind_timer(now, id);
         let Some(path) = self.paths.get(&id) else { return };
         if !self.confirmed {
             return;
         }
         let fails = path.fails_at(delay).is_some_and(|at| at <= now);
         let probes = path.pto_at(delay, || self.others_work(id)).is_some_and(|at| at <= now);
+        let keeps_alive = self.keep_alive_at(path).is_some_and(|at| at <= now);
         if fails {
             self.fail_path(now, id);
         } else if probes {
             self.on_probe_timer(now, id);
+        } else if keeps_alive && let Some(path) = self.paths.get_mut(&id) {
+            path.probes = 1;
+            path.space.last_eliciting_at = now;
         }
+    }
+
+    /// When a client asks a path for a sign of life (`Config::keep_alive`). Of a path with something
+    /// in flight the probe timer does.
+    fn keep_alive_at(&self, path: &Path) -> Option<Instant> {
+        let waits = self.is_client && self.confirmed && !self.streams.recv.is_empty();
+        let silent = path.is_open() && path.is_awake() && !path.space.is_eliciting();
+        let wanted = waits && silent && !self.config.keep_alive.is_zero();
+        let since = path.heard_at.max(path.space.last_eliciting_at);
+        wanted.then(|| since + self.config.keep_alive)
     }
 
     /// The probe timer of the handshake (RFC 9002 §6.2.1, §6.2.2.1).
@@ -140,13 +167,8 @@ impl Endpoint {
             let space = &self.handshake.space(level).space;
             let probes =
                 self.is_client && space.sent.next() + u64::from(level == Level::Handshake) > 0;
-            probes.then_some((space.last_eliciting_at.max(self.idle_base()) + period, level))
+            probes.then_some((space.last_eliciting_at.max(self.idle_since) + period, level))
         })
-    }
-
-    /// When the idle timer was started.
-    fn idle_base(&self) -> Instant {
-        self.idle_at.saturating_sub(self.idle_period())
     }
 
     fn on_handshake_timer(&mut self, now: Instant, level: Level) {
@@ -155,7 +177,13 @@ impl Endpoint {
             let frames: Vec<_> = {
                 let space = &mut self.handshake.space_mut(level).space;
                 space.last_eliciting_at = now;
-                space.sent.iter().flat_map(|(_, packet)| packet.frames.clone()).collect()
+                // What went again already is in a later packet: each is asked once.
+                let fresh = space.sent.iter_mut().filter(|(_, packet)| !packet.requeued);
+                let frames = fresh.flat_map(|(_, packet)| {
+                    packet.requeued = true;
+                    packet.frames.clone()
+                });
+                frames.collect()
             };
             for frame in frames {
                 if let crate::space::SentFrame::Crypto(range) = frame {
@@ -175,11 +203,12 @@ impl Endpoint {
         match both.min() {
             // RFC 9000 §10.1: not before three probe timeouts.
             Some(period) => period.max(self.longest_pto() * 3),
-            None => Duration::from_secs(1 << 33),
+            None => Duration::MAX, // ends at `Instant::FAR_FUTURE`: never
         }
     }
 
     pub(super) fn restart_idle(&mut self, now: Instant) {
+        self.idle_since = now;
         self.idle_at = now + self.idle_period();
     }
 }

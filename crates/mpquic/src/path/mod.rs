@@ -14,6 +14,7 @@ pub(crate) use space::Space;
 pub use stats::{Health, PathStats};
 pub(crate) use table::Paths;
 
+use crate::endpoint::Candidate;
 use crate::space::Again;
 use crate::streams::Chunk;
 use congestion::Controller;
@@ -25,9 +26,15 @@ use units::{Bitrate, Duration, Instant, PathId};
 
 /// Anti-amplification: so many times what came may leave on a path that is not validated
 /// (RFC 9000 §8.1).
-const AMPLIFICATION: u64 = 3;
+pub(crate) const AMPLIFICATION: u64 = 3;
 /// Linux's floor of `rttvar_us`, which kernel ECF reads (`PathView::rttvar_kernel`).
 const KERNEL_RTTVAR_FLOOR: Duration = Duration::from_millis(200);
+/// A challenge goes again so often (RFC 9000 §8.2.1 leaves the interval open), and so many times:
+/// together three initial probe timeouts (RFC 9000 §8.2.4).
+pub(crate) const CHALLENGE_PERIOD: Duration = Duration::from_millis(333);
+pub(crate) const CHALLENGE_TRIES: u32 = 9;
+/// Smallest packet with a challenge, and less than three times the smallest 1-RTT packet.
+pub(crate) const LEAST_BYTES: u64 = 60;
 /// Silence before a path counts as failed, at least.
 const FAILURE_FLOOR: Duration = Duration::from_millis(500);
 /// Probes of a silent path are no further apart than this while another path works.
@@ -52,7 +59,11 @@ pub(crate) struct Path {
     pub challenge_at: Option<Instant>,
     pub challenge_tries: u32,
     pub response: Option<[u8; 8]>,
+    /// Another way that its packets came.
+    pub candidate: Option<Candidate>,
     pub health: Health,
+    /// When the last authentic packet of the path came.
+    pub heard_at: Instant,
     pub pto_count: u32,
     pub probes: u32,
     /// Packets sent earlier say nothing of the RTT; and that has been so since the last sample.
@@ -107,7 +118,9 @@ impl Path {
             challenge_at: None,
             challenge_tries: 0,
             response: None,
+            candidate: None,
             health: Health::Good,
+            heard_at: Instant::ZERO,
             pto_count: 0,
             probes: 0,
             rtt_from: Instant::ZERO,
@@ -139,6 +152,11 @@ impl Path {
         self.validated && self.drains_until.is_none()
     }
 
+    /// Neither given up nor at rest: acknowledgements and probes may leave.
+    pub fn is_awake(&self) -> bool {
+        self.rest_until.is_none() && self.drains_until.is_none()
+    }
+
     /// May carry data as far as its state is concerned.
     pub fn is_usable(&self) -> bool {
         let may = self.is_open() && !self.replaced && self.rest_until.is_none();
@@ -146,8 +164,11 @@ impl Path {
     }
 
     /// A challenge has to leave now.
+    /// (The last try's end is `on_timeout`'s, however often a driver asks before.)
     pub fn challenge_is_due(&self, now: Instant) -> bool {
-        self.challenge.is_some() && self.challenge_at.is_none_or(|at| at <= now)
+        self.challenge.is_some()
+            && self.challenge_at.is_none_or(|at| at <= now)
+            && self.challenge_tries < CHALLENGE_TRIES
     }
 
     /// It has to send what no scheduler decides on, and may.
@@ -156,8 +177,7 @@ impl Path {
             || self.response.is_some()
             || self.probes > 0
             || self.challenge_is_due(now);
-        let rests = self.rest_until.is_some() || self.drains_until.is_some();
-        wants && !rests && self.amplification_left() >= 100
+        wants && self.is_awake() && self.amplification_left() >= LEAST_BYTES
     }
 
     /// Bytes that may leave before the peer has shown itself.

@@ -51,6 +51,9 @@ pub(crate) struct SentPacket {
     pub given_up: bool,
     /// Its data was sent on another path, too.
     pub copied: bool,
+    /// All its frames wait, or went, again as if lost. (A copy at the tail is not that: it leaves
+    /// control frames out, and may be lost with the path that carried it.)
+    pub requeued: bool,
 }
 
 #[derive(Debug)]

@@ -51,6 +51,11 @@ impl SendHalf {
         self.finished || self.reset.is_some()
     }
 
+    /// Bytes that wait for being sent or acknowledged.
+    pub fn held_bytes(&self) -> usize {
+        self.buffer.len()
+    }
+
     /// End of what the application wrote.
     pub fn end(&self) -> u64 {
         self.acked_to + self.buffer.len() as u64
@@ -176,13 +181,13 @@ impl SendHalf {
         self.acked.gaps(&(start..range.end)).collect()
     }
 
-    /// The bytes of a packet arrived: how many left the buffer.
+    /// The bytes of a packet arrived: how many left the buffer. An end alone has none.
     pub fn on_acked(&mut self, range: Range<u64>, fin: bool) -> u64 {
         self.fin_acked |= fin;
         if fin {
             self.fin_again = None;
         }
-        if range.end <= self.acked_to {
+        if range.end <= self.acked_to || range.is_empty() {
             return 0;
         }
         let fresh = range.start.max(self.acked_to)..range.end;

@@ -36,6 +36,7 @@ pub fn packet(now: Instant) -> SentPacket {
         snapshot: DeliverySampler::default().on_sent(now, PACKET, 0),
         given_up: false,
         copied: false,
+        requeued: false,
     }
 }
 

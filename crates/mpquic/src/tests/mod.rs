@@ -1,11 +1,16 @@
 mod assign;
 mod ecn;
+mod flood;
+mod fuzz;
+mod fuzzing;
 mod interop;
 mod limits;
 mod losses;
 mod multipath;
 mod noq;
+mod outages;
 mod qlog;
+mod rebind;
 mod robust;
 mod single;
 mod space;

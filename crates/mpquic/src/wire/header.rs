@@ -147,6 +147,14 @@ pub fn begin_long(
     out.extend([0x40, 0]);
 }
 
+/// Begins a Retry packet; its token and tag follow (RFC 9000 §17.2.5). `unused` are random bits.
+pub fn begin_retry(out: &mut Vec<u8>, (dcid, scid): (&ConnectionId, &ConnectionId), unused: u8) {
+    out.push(LONG | FIXED | 3 << 4 | unused & 0x0f);
+    out.extend(VERSION_1.to_be_bytes());
+    put_cid(out, dcid);
+    put_cid(out, scid);
+}
+
 /// Begins a 1-RTT packet (RFC 9000 §17.3.1).
 pub fn begin_short(out: &mut Vec<u8>, dcid: &ConnectionId, key_phase: bool, number_len: usize) {
     let phase = if key_phase { KEY_PHASE } else { 0 };

@@ -13,7 +13,8 @@ pub use cid::{ConnectionId, MAX_CID_LEN, ResetToken};
 pub use frame::{AckFrame, EcnCounts, Frame, NewCid};
 pub(crate) use header::KEY_PHASE_BIT;
 pub use header::{
-    Header, Kind, MIN_INITIAL_BYTES, VERSION_1, begin_long, begin_short, parse, version_negotiation,
+    Header, Kind, MIN_INITIAL_BYTES, VERSION_1, begin_long, begin_retry, begin_short, parse,
+    version_negotiation,
 };
 pub use number::{decode_number, number_len};
 pub use params::Params;

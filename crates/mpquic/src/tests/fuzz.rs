@@ -1,0 +1,70 @@
+//! The bodies of the fuzz targets with seeded inputs. `MPQUIC_FUZZ_TIMES` runs so many times as many
+//! (`make fuzz`), `MPQUIC_FUZZ_FIRST` begins with that seed.
+
+use super::fuzzing;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+/// Runs `body` on inputs of up to `longest` bytes.
+fn seeded(name: &str, usual: u64, longest: u32, body: fn(&[u8])) {
+    let times = std::env::var("MPQUIC_FUZZ_TIMES").ok().and_then(|times| times.parse().ok());
+    let first: u64 =
+        std::env::var("MPQUIC_FUZZ_FIRST").ok().and_then(|seed| seed.parse().ok()).unwrap_or(0);
+    for seed in first..first + usual * times.unwrap_or(1_u64) {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let len = rng.next_u32() % longest;
+        let mut bytes = vec![0; len as usize];
+        rng.fill_bytes(&mut bytes);
+        let result = std::panic::catch_unwind(|| body(&bytes));
+        assert!(result.is_ok(), "{name} fails with seed {seed}");
+    }
+}
+
+#[test]
+fn frames_of_any_bytes() {
+    seeded("frame", 20_000, 300, fuzzing::frame);
+}
+
+#[test]
+fn parameters_of_any_bytes() {
+    seeded("params", 20_000, 120, fuzzing::params);
+}
+
+#[test]
+fn datagrams_of_a_stranger() {
+    seeded("packet", 1000, 6000, fuzzing::packet);
+}
+
+#[test]
+fn payloads_of_a_hostile_peer() {
+    seeded("peer", 600, 6000, fuzzing::peer);
+}
+
+#[test]
+fn two_ends_and_a_hostile_network() {
+    seeded("two_ends", 400, 1200, fuzzing::two_ends);
+}
+
+/// The end of a stream may be acknowledged before its last bytes.
+#[test]
+fn an_end_alone_is_acknowledged_early() {
+    let mut half = crate::streams::SendHalf::with_limit(100);
+    half.write(&[1; 10]);
+    assert_eq!(half.next_new(10, 100), Some((0..10, false)));
+    half.finish();
+    assert_eq!(half.next_new(10, 100), Some((10..10, true)));
+    assert_eq!(half.on_acked(10..10, true), 0);
+    assert!(!half.is_done());
+    assert_eq!(half.on_acked(0..10, false), 10);
+    assert!(half.is_done());
+}
+
+/// Found by libFuzzer: every probe of the handshake queued again what every earlier one had carried;
+/// these 26 bytes took seconds.
+#[test]
+fn a_handshake_that_is_probed_often_queues_each_packet_once() {
+    fuzzing::two_ends(&[
+        0x26, 0x60, 0x01, 0x9e, 0xc7, 0x60, 0x9d, 0x60, 0xf4, 0x60, 0x68, 0x01, 0x9d, 0xf4, 0x9e,
+        0x60, 0x60, 0x60, 0x60, 0x68, 0xff, 0x2f, 0xff, 0xff, 0x2f, 0xff,
+    ]);
+}
