@@ -32,19 +32,30 @@ def ramps_s(record: Record, paths: list[Mapping[str, Any]], direction: str) -> V
     run ended, before that; the first path of the connection is not counted.
     """
     duration_s = float(record.totals["simulated_s"])
-    came = record.events.filter(pl.col("event") == "established").sort("time_s")
+    first_s = min(_times(record, "established"), default=0.0)
     found = []
     for path in paths:
         name = path["name"]
-        own = record.events.filter((pl.col("path") == name) & (pl.col("event") == "closed"))
-        gone = own["time_s"].to_numpy()
+        # Paths over an interface follow each other: the k-th end is that of the k-th one.
+        came, gone = _times(record, "established", name), _times(record, "closed", name)
+        ends = [*gone, *[duration_s] * len(came)]
         rates = carried_mbps(record, name, duration_s)
         capacity = capacity_in_bins(path, direction, BIN_S, duration_s)
         count = min(len(rates), len(capacity))
         busy = (capacity[:count] > 0) & (rates[:count] >= SHARE * capacity[:count])
-        for start in came.slice(1).filter(pl.col("path") == name)["time_s"].to_list():
-            end = min([one for one in gone if one > start], default=duration_s)
+        for start, end in zip(came, ends, strict=False):
+            if start == first_s:
+                continue
             first = int(np.ceil(start / BIN_S))
             used = np.flatnonzero(busy[first : int(end / BIN_S)])
             found.append((first + used[0] + 1) * BIN_S - start if len(used) else np.inf)
     return np.array(found)
+
+
+def _times(record: Record, event: str, path: str | None = None) -> list[float]:
+    """Return when an event was, on a path or on any, in order."""
+    found = record.events.filter(pl.col("event") == event)
+    if path is not None:
+        found = found.filter(pl.col("path") == path)
+    times: list[float] = found["time_s"].sort().to_list()
+    return times
