@@ -62,7 +62,9 @@ def _events(axes: Axes, record: Record, path: dict[str, Any], top: float) -> Non
     events = record.events.filter(pl.col("path") == path["name"])
     for name, mark in _MARKS.items():
         times = events.filter(pl.col("event") == name)["time_s"].to_numpy()
-        axes.plot(
+        (line,) = axes.plot(
             times, np.full(len(times), 1.06 * top), mark, color=LIGHT["soft"], markersize=5,
-            linestyle="none", label=name, clip_on=False,
+            fillstyle="none" if mark == "o" else "full", linestyle="none", label=name,
+            clip_on=False,
         )  # fmt: skip
+        line.set_in_layout(False)  # without any event it has no extent to lay out

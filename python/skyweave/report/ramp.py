@@ -26,17 +26,18 @@ def carried_mbps(record: Record, path: str, duration_s: float) -> Values:
 
 
 def ramps_s(record: Record, paths: list[Mapping[str, Any]], direction: str) -> Values:
-    """Return, for each path that was added to a connection under way, seconds until it is in use.
+    """Return, for each path added to the first connection under way, seconds until it is in use.
 
     In use: ``SHARE`` of its capacity in a bin in which it has some. Infinite where it left, or the
     run ended, before that; the first path of the connection is not counted.
     """
     duration_s = float(record.totals["simulated_s"])
-    came = record.events.filter(pl.col("event") == "established").sort("time_s")
+    events = record.events.filter(pl.col("connection") == 0)
+    came = events.filter(pl.col("event") == "established").sort("time_s")
     found = []
     for path in paths:
         name = path["name"]
-        own = record.events.filter((pl.col("path") == name) & (pl.col("event") == "closed"))
+        own = events.filter((pl.col("path") == name) & (pl.col("event") == "closed"))
         gone = own["time_s"].to_numpy()
         rates = carried_mbps(record, name, duration_s)
         capacity = capacity_in_bins(path, direction, BIN_S, duration_s)
