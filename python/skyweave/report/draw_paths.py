@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from skyweave.record import Record
 from skyweave.report.draw import WIDTH_IN
 from skyweave.report.metrics import Values, capacity_in_bins, total_of
-from skyweave.report.ramp import BIN_S, carried_mbps
+from skyweave.report.ramp import BIN_S, carried_mbps, lasted_s
 from skyweave.report.style import LIGHT
 
 _MARKS = {"established": "^", "closed": "v", "failed": "x", "revived": "o"}
@@ -24,7 +24,7 @@ def paths_figure(record: Record, colours: dict[str, str], direction: str) -> Fig
     run = record.provenance["run"]
     used = run["connections"][0]["paths"]
     paths = [path for path in run["paths"] if not used or path["name"] in used]
-    duration_s = min(float(run["stop_after_s"]), float(record.totals["simulated_s"]))
+    duration_s = min(float(run["stop_after_s"]), lasted_s(record))
     rows = len(paths) + (len(paths) > 1)
     figure = Figure(figsize=(WIDTH_IN, 1.2 + 1.5 * rows), layout="constrained")
     panels = figure.subplots(rows, 1, sharex=True, squeeze=False)[:, 0]
