@@ -17,6 +17,8 @@ TARGETS = {
     "road": (18.16, 1.498, 1.618, 1.677),
 }
 """Mean of the best carrier in Mbit/s; the best two, three and four relative to it."""
+WITHIN = {"residential": 0.015, "road": 0.01}
+"""Nine other seeds, three at a time, are within 1.3 and 0.8 % of these shares."""
 ALL = ("sp", "1", "2", "3", "4")
 
 
@@ -29,7 +31,7 @@ def test_means_of_tables_4_and_5(place):
         found.append([sums[0], *(sums[1:] / sums[0])])
     mean, *shares = np.mean(found, axis=0)
     assert mean == pytest.approx(TARGETS[place][0], rel=0.025)
-    assert shares == pytest.approx(TARGETS[place][1:], rel=0.015)
+    assert shares == pytest.approx(TARGETS[place][1:], rel=WITHIN[place])
 
 
 def test_carriers_move_on_their_own_and_forget():

@@ -275,6 +275,7 @@ def test_figure_of_paths(tmp_path: Path) -> None:
     assert ">B<" in alone
     assert ">A<" not in alone
     assert ">all<" not in alone
+    assert [one.count('id="axes_') for one in (both, alone)] == [3, 1]
     assert (out / "figures" / "each.png").read_bytes()[:4] == b"\x89PNG"
     assert "Each path" in rendered.page.read_text()
 
