@@ -38,11 +38,12 @@ def test_a_transfer_completes_with_exactly_its_bytes(direction: str) -> None:
     assert column(record, "", "delivered_bytes")[-1] == SIZE
     assert totals["error"] is None
     assert sum(one["unique_bytes"] for one in totals["paths"].values()) == SIZE
-    for name, mean_rtt_ms in (("a", 10.0), ("b", 20.0)):
+    # The first packets of b are acknowledged on a as long as b is not validated: 10 ms and 5 ms.
+    for name, least_rtt_ms in (("a", 10.0), ("b", 15.0)):
         only = totals["paths"][name]
         assert only["unique_bytes"] > 0
         assert only["sent_bytes"] > only["unique_bytes"]
-        assert only["min_rtt_ms"] >= mean_rtt_ms
+        assert only["min_rtt_ms"] >= least_rtt_ms
         assert events(record, name)[0] == "established"
         assert record.totals["links"][f"{name}.{direction}"]["delivered_bytes"] > 0
 

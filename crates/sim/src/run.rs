@@ -128,8 +128,8 @@ impl World {
     /// over.
     fn earliest(&self) -> Option<(Instant, Source)> {
         let scripted = self.script.get(self.script_next).map_or(Instant::FAR_FUTURE, |next| next.0);
-        let running = self.connections.iter().any(|c| c.is_running());
-        if !running && scripted == Instant::FAR_FUTURE {
+        // What the script still says of paths concerns nobody when every connection is over.
+        if self.connections.iter().all(|c| c.phase == Phase::Over) {
             return None;
         }
         let (mut index, mut first) = (0, Instant::FAR_FUTURE);

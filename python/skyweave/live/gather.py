@@ -234,6 +234,7 @@ class View:
             "completion_s": seconds if complete else None,
             "delivered_bytes": round(delivered),
             "goodput_mbps": delivered * 8e-6 / seconds if seconds > 0 else 0.0,
+            "longest_stall_s": self._longest_stall_s(),
             "duplicate_bytes": None,
             "reorder_buffer_max_bytes": None,
             "meta_timeouts": None,
@@ -248,6 +249,20 @@ class View:
                 for name in self._names
             },
         }
+
+    def _longest_stall_s(self) -> float | None:
+        """Return the longest time without anything new for the application, from its first byte on.
+
+        Looked at once a sample interval, so it is known to that.
+        """
+        had, since_s, longest = 0.0, None, 0.0
+        for row in sorted(self._receiver["rows"], key=lambda row: row["at_ns"]):
+            at_s = min(self._since(row["at_ns"]), self._end_s)
+            if since_s is not None:
+                longest = max(longest, at_s - since_s)
+            if row["bytes"] > had:
+                had, since_s = float(row["bytes"]), at_s
+        return None if since_s is None else longest
 
     def _last_sums(self, end: str) -> dict[str, dict[str, int]]:
         return _last(self._sums if end == "sender" else self._path_sums(end))

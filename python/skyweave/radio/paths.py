@@ -32,12 +32,14 @@ def radio_drive(
     """
     if not offered.known.any():
         raise DataError(f"{name}: in no second was every operator heard; check files and join")
-    if paths == "operators":
-        rates = {o: np.where(offered.known, offered.best_of(o), np.nan) for o in offered.operators}
-    else:
-        rates = _of_case(offered, paths, wait_s)
+    rates = best_of_each(offered) if paths == "operators" else _of_case(offered, paths, wait_s)
     traces = {path: trace_of(values, delay) for path, values in rates.items()}
     return Drive(name=name, origin=origin, paths=traces, start=offered.start)
+
+
+def best_of_each(offered: Offer) -> dict[str, Values]:
+    """What the best cell of each operator offers in Mbit/s; NaN where not all were heard."""
+    return {o: np.where(offered.known, offered.best_of(o), np.nan) for o in offered.operators}
 
 
 def _of_case(offered: Offer, case: Case, wait_s: int) -> dict[str, Values]:

@@ -12,7 +12,7 @@ from skyweave.errors import ConfigError
 from skyweave.radio.cases import WAIT_S, Case, interfaces
 from skyweave.radio.delay import DelayRule
 from skyweave.radio.offer import Offer
-from skyweave.radio.paths import trace_of
+from skyweave.radio.paths import PathsOf, best_of_each, trace_of
 
 GAP_S = 0.05
 """Ours: how long an interface has no service when it changes its carrier; LTE allows tens of
@@ -23,13 +23,14 @@ def stays_drive(
     offered: Offer,
     name: str,
     origin: str,
-    cases: Sequence[Case],
+    cases: Sequence[PathsOf],
     rules: tuple[DelayRule, int, float] = ("power", WAIT_S, GAP_S),
 ) -> Drive:
     """A drive with the interfaces of several cases side by side.
 
-    ``sp`` is one path for ever: the handover that nobody notices. Case k has interfaces named
-    ``ck``, or ``cka``, ``ckb`` …; at every change of carrier one goes and comes back at once
+    ``operators`` are paths named after them, each at its best cell. ``sp`` is one path for ever:
+    the handover that nobody notices. Case k has interfaces named ``ck``, or ``cka``, ``ckb`` …; at
+    every change of carrier one goes and comes back at once
     (``present``), after a gap without service. ``rules``: how delay follows capacity, the seconds
     of patience and the gap. Raises :class:`ConfigError` for a negative gap.
     """
@@ -38,6 +39,10 @@ def stays_drive(
         raise ConfigError(f"gap_s {gap_s:g}: a handover takes no time (0) or some")
     traces: dict[str, PathTrace] = {}
     for case in cases:
+        if case == "operators":
+            best = best_of_each(offered)
+            traces |= {operator: trace_of(rate, delay) for operator, rate in best.items()}
+            continue
         carriers, rates = interfaces(offered, case, wait_s)
         for number, (carrier, rate) in enumerate(zip(carriers, rates, strict=True)):
             trace = trace_of(rate, delay)

@@ -180,8 +180,9 @@ def _ordering(criterion: Ordering, panel: Panel) -> Finding:
 
 @_find.register
 def _ratio(criterion: RatioBand, panel: Panel) -> Finding:
-    top = panel.estimate("goodput", criterion.numerator, criterion.statistic)
-    ratio = top.over(panel.estimate("goodput", criterion.denominator, criterion.statistic))
+    top = panel.estimate(criterion.quantity, criterion.numerator, criterion.statistic)
+    below = panel.estimate(criterion.quantity, criterion.denominator, criterion.statistic)
+    ratio = top.over(below)
     if criterion.published == 1:
         grade = grades.grade_equal(ratio, criterion.band)
     else:

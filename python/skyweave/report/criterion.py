@@ -47,6 +47,7 @@ class RatioBand(_Criterion):
     """The ratio of two cells' statistics lies on the published side of 1 and in a band."""
 
     kind: Literal["ratio"]
+    quantity: Quantity = "goodput"
     numerator: str
     denominator: str
     statistic: str = "median"

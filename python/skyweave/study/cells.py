@@ -12,6 +12,7 @@ from skyweave.radio.cases import WAIT_S, Case
 from skyweave.radio.delay import DelayRule
 from skyweave.radio.loaded import MEMORY_S, loaded_offer
 from skyweave.radio.offer import Offer, offer
+from skyweave.radio.paths import PathsOf
 from skyweave.radio.stays import GAP_S, stays_drive
 from skyweave.radio.synthetic import synthetic_cells
 from skyweave.study.choices import listed
@@ -24,12 +25,13 @@ class Cells(StudyModel):
     """Made-up cells of two operators and which interfaces hold them (:mod:`skyweave.radio`).
 
     ``cells`` are ``loaded`` (S2, Tables 4 and 5) or ``empty`` (Tables 2 and 3). Each of ``cases``
-    adds its interfaces as paths: ``sp``, ``c1``, ``c2a``, ``c2b`` …
+    adds its interfaces as paths: ``sp``, ``c1``, ``c2a``, ``c2b`` …; ``operators`` adds a path for
+    each operator, ``OP1`` and ``OP2``.
     """
 
     cells: Literal["loaded", "empty"] = "loaded"
     place: Literal["whole", "residential", "road"] = "residential"
-    cases: tuple[Case, ...] = Field(default=ALL_CASES, min_length=1)
+    cases: tuple[PathsOf, ...] = Field(default=ALL_CASES, min_length=1)
     delay: DelayRule = "power"
     wait_s: Annotated[int, Field(ge=0)] = WAIT_S
     gap_s: Annotated[float, Field(ge=0, allow_inf_nan=False)] = GAP_S

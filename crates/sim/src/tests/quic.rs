@@ -75,9 +75,10 @@ fn an_interface_that_leaves_and_returns_is_abandoned_and_added_again() {
 #[test]
 fn a_handover_of_the_only_interface_keeps_the_connection() {
     let only =
-        present(path("cell", 20.0, 50.0), &[(0.0, Some(1.5)), (1.5, Some(3.0)), (3.2, None)]);
+        present(path("cell", 20.0, 50.0), &[(0.0, Some(1.5)), (1.5, Some(3.0)), (3.2, Some(90.0))]);
     let outcome = run(vec![only], vec![quic(Scheduling::MinRtt, Congestion::Cubic, megabytes(10))]);
     assert!(completion(&outcome) < 6.5, "{}", completion(&outcome));
+    assert!(outcome.totals.simulated_s < 7.0, "what comes later concerns nobody");
     assert!(outcome.totals.connections[0].longest_stall_s.unwrap() < 1.0);
 }
 
