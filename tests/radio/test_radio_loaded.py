@@ -132,6 +132,15 @@ def test_names_and_windows_of_all_cases():
         assert np.array_equal(path.downlink_mbps.values, rate)
 
 
+def test_operators_are_paths_at_their_best_cells():
+    offer = loaded_offer(7, 60, "residential")
+    drive = stays_drive(offer, "n", "o", ("operators", "sp"))
+    assert list(drive.paths) == ["OP1", "OP2", "sp"]
+    path = drive.paths["OP2"]
+    assert path.downlink_mbps.values.tolist() == offer.capacity_mbps[[1, 3]].max(axis=0).tolist()
+    assert (path.present, path.outages) == (None, ())
+
+
 def test_bad_rules_are_refused():
     offer = loaded_offer(1, 10, "road")
     with pytest.raises(ConfigError, match="gap_s -1"):

@@ -248,6 +248,20 @@ def test_ramps() -> None:
     assert ramps_s(left, both[1:], "down").tolist() == [np.inf, np.inf]
 
 
+def test_a_ratio_of_another_quantity_than_goodput(tmp_path: Path) -> None:
+    study = STUDY.replace('["A+B"]', '["A", "A+B"]')
+    out = run(tmp_path, study=study)
+    published = {
+        "id": "r", "figure": "f", "text": "t", "drives": "two", "kind": "ratio", "numerator": "A",
+        "denominator": "A+B", "quantity": "utilisation", "statistic": "mean", "band": [1.3, 1.5],
+        "published": 1.4,
+    }  # fmt: skip
+    criteria = Published.model_validate({"criteria": [published]}).criteria
+    (found,) = evaluate(criteria, Results(out))
+    assert value(asdict(found)) == pytest.approx((68 / 64) / (68 / 88))
+    assert found.grade == "reproduced"
+
+
 def test_ramps_of_a_study(tmp_path: Path) -> None:
     late = {"kind": "bound", "quantity": "ramp_s", "statistic": "max", "relation": "<"}
     (found,) = graded(tmp_path, late | {"limit": 0.43})
