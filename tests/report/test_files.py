@@ -208,6 +208,7 @@ def test_totals_of_a_run() -> None:
     }  # fmt: skip
     connection = {
         "completion_s": None,
+        "longest_stall_s": 1.5,
         "paths": {"sat": path, "terr": {**path, "unique_bytes": 100}},
     }
     links = {"sat.down": {"dropped_outage": 7}, "sat.up": {"dropped_outage": 9}}
@@ -217,9 +218,11 @@ def test_totals_of_a_run() -> None:
     assert told == {
         "satellite_share": [0.75], "retransmissions": [40], "retransmission_rate": [0.2],
         "outage_retransmission_rate": [0.05], "outage_share": [0.25], "lost_in_outages": [7],
+        "longest_stall_s": [1.5],
     }  # fmt: skip
     silent = {**path, "outage_retransmitted_packets": None}
     live = run_totals({"connections": [{"completion_s": 2, "paths": {"sat": silent}}]}, "down", {})
+    assert not len(live["longest_stall_s"])
     assert not len(live["outage_share"])
     assert not len(live["satellite_share"])
     assert list(live["completion_s"]) == [2]

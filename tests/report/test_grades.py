@@ -123,6 +123,12 @@ def test_pairs_share_draws() -> None:
     assert ratio.value == pytest.approx(1)
 
 
+def test_what_never_ends_is_infinite() -> None:
+    never = Draws(2, 100).estimate([np.array([np.inf, np.inf]), np.array([1.0, np.inf])], "median")
+    assert (never.value, never.high) == (np.inf, np.inf)
+    assert Draws(2, 100).estimate([np.array([1.0]), np.array([2.0])], "median").value == 1.5
+
+
 def test_division_by_nothing() -> None:
     zero, one = Estimate(0.0, np.zeros(5)), Estimate(1.0, np.ones(5))
     assert one.over(zero).value == float("inf")

@@ -65,12 +65,21 @@ def interface_name(case: Case, number: int) -> str:
 
 
 def _handed_over(trace: PathTrace, changes: Sequence[float], gap_s: float) -> PathTrace:
-    """The trace of an interface that changes its carrier at these seconds."""
+    """The trace of an interface that changes its carrier at these seconds.
+
+    A gap that lasts beyond the next change ends with it, because outages must not overlap: the
+    next one begins there.
+    """
     ends = [*changes, None]
     stays = tuple(
         UpWindow(start_s=start, end_s=end) for start, end in zip([0.0, *changes], ends, strict=True)
     )
-    gaps = tuple(OutageWindow(start_s=at, end_s=at + gap_s) for at in changes if gap_s > 0)
+    nexts = [*changes[1:], float("inf")]
+    gaps = tuple(
+        OutageWindow(start_s=at, end_s=min(at + gap_s, following))
+        for at, following in zip(changes, nexts, strict=False)
+        if gap_s > 0
+    )
     return PathTrace(
         downlink_mbps=trace.downlink_mbps, rtt_ms=trace.rtt_ms, present=stays, outages=gaps
     )

@@ -60,6 +60,8 @@ def check_selections(plan: Plan, published: Published, labels: list[Labels]) -> 
                 if isinstance(criterion, Across):
                     _check_values(what, criterion, runs)
                 _check_cells(what, cells_of(criterion), runs)
+                if isinstance(criterion, Window) and criterion.path is not None:
+                    _known(what, "path", criterion.path, criterion.cells[0].split("+"))
 
 
 def cells_of(criterion: Criterion) -> tuple[str, ...]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
 from skyweave.report.quantities import Quantity
+from skyweave.report.ramp import BIN_S
 from skyweave.report.spec import Positive, PublishedValue, Selection, Setting, check_statistic
 from skyweave.study.model import StudyModel, complaint
 
@@ -102,7 +104,7 @@ class Window(_Criterion):
     ``utilisation``: goodput of the application over the capacity of the set; ``peak``: the largest
     share of its capacity that any bin of a quarter of a second carried; ``delivered_mbps``: what
     the path delivered; ``resumed_after_s``: from the beginning of the stretch until the path
-    delivers something.
+    delivers something. All of the first connection of a run.
     """
 
     kind: Literal["window"]
@@ -116,10 +118,18 @@ class Window(_Criterion):
 
     @model_validator(mode="after")
     def _rising(self) -> Self:
-        if not 0 <= self.between_s[0] < self.between_s[1]:
+        start_s, end_s = self.between_s
+        if not 0 <= start_s < end_s < math.inf:
             raise complaint("between_s", "between_s is [from, to] in seconds, from before to")
-        if (self.path is None) != (self.measure in ("utilisation", "peak")):
-            raise complaint("path", f"path belongs to what one path does, not to '{self.measure}'")
+        in_bins = self.measure != "resumed_after_s"
+        if in_bins and any(math.fmod(edge, BIN_S) for edge in self.between_s):
+            said = f"'{self.measure}' is measured in whole quarters of a second"
+            raise complaint("between_s", said)
+        of_path = self.measure in ("delivered_mbps", "resumed_after_s")
+        if of_path and self.path is None:
+            raise complaint("measure", f"'{self.measure}' is of one path: add path = '<name>'")
+        if self.path is not None and not of_path:
+            raise complaint("path", f"'{self.measure}' is of the whole set: remove path")
         return self
 
 

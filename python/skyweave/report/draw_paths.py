@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from skyweave.record import Record
 from skyweave.report.draw import WIDTH_IN
 from skyweave.report.metrics import Values, capacity_in_bins, total_of
-from skyweave.report.ramp import BIN_S, carried_mbps
+from skyweave.report.ramp import BIN_S, carried_mbps, lasted_s
 from skyweave.report.style import LIGHT
 
 _MARKS = {"established": "^", "closed": "v", "failed": "x", "revived": "o"}
@@ -24,7 +24,7 @@ def paths_figure(record: Record, colours: dict[str, str], direction: str) -> Fig
     run = record.provenance["run"]
     used = run["connections"][0]["paths"]
     paths = [path for path in run["paths"] if not used or path["name"] in used]
-    duration_s = min(float(run["stop_after_s"]), float(record.totals["simulated_s"]))
+    duration_s = min(float(run["stop_after_s"]), lasted_s(record))
     rows = len(paths) + (len(paths) > 1)
     figure = Figure(figsize=(WIDTH_IN, 1.2 + 1.5 * rows), layout="constrained")
     panels = figure.subplots(rows, 1, sharex=True, squeeze=False)[:, 0]
@@ -62,7 +62,9 @@ def _events(axes: Axes, record: Record, path: dict[str, Any], top: float) -> Non
     events = record.events.filter(pl.col("path") == path["name"])
     for name, mark in _MARKS.items():
         times = events.filter(pl.col("event") == name)["time_s"].to_numpy()
-        axes.plot(
+        (line,) = axes.plot(
             times, np.full(len(times), 1.06 * top), mark, color=LIGHT["soft"], markersize=5,
-            linestyle="none", label=name, clip_on=False,
+            fillstyle="none" if mark == "o" else "full", linestyle="none", label=name,
+            clip_on=False,
         )  # fmt: skip
+        line.set_in_layout(False)  # without any event it has no extent to lay out

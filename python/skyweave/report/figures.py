@@ -23,7 +23,7 @@ from skyweave.report.panel import Panel, Results, settings_of
 from skyweave.report.panel import matches as chosen_by
 from skyweave.report.spec import FigureSpec, PublishedValue, Selection, Setting
 from skyweave.report.style import LIGHT, drawing, inline_svg, png_bytes, roles, svg_text
-from skyweave.report.variants import variants
+from skyweave.report.variants import cells_or_default, variants
 from skyweave.report.words import Namer, seeds_text
 
 FOLDER = "figures"
@@ -137,7 +137,7 @@ def _ping(results: Results, spec: FigureSpec, folder: Path) -> Drawn:
 def _paths(results: Results, spec: FigureSpec, colours: dict[str, str], folder: Path) -> Drawn:
     """Draw the paths of the first run of a selection, over the first of its sets."""
     panel = results.panel(spec)
-    record = next(results.records(spec, spec.cells))
+    record = next(results.records_of(panel, cells_or_default(panel, spec.cells)[0]))
     with drawing(spec.id):
         svg = _written(paths_figure(record, colours, spec.direction), spec, folder)
     return Drawn(spec, svg, seeds_text(panel.seeds[:1]), 1, 1, data_text(panel))

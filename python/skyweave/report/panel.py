@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -82,6 +82,8 @@ class Panel:
     goodput: dict[str, list[Values]]
     capacity: dict[str, list[Values]]
     transports: dict[str, str]
+    keys: dict[str, list[str]]
+    """The records: for each path set, one for each drive."""
     others: dict[str, dict[str, list[Values]]] = field(default_factory=dict)
     """Quantities that are no rates in bins (:class:`skyweave.report.reduce.Reduced`), by cell."""
     _known: dict[tuple[str, str, str], Estimate] = field(default_factory=dict)
@@ -229,11 +231,16 @@ class Results:
         ways: tuple[Direction, ...] = ("down", "up")
         return [direction for direction in ways if direction in found]
 
-    def records(self, chosen: Selection, cells: Sequence[str] = ()) -> Iterator[Record]:
-        """Yield the records of a selection, over the first of these sets if any is named."""
+    def records(self, chosen: Selection) -> Iterator[Record]:
+        """Yield the records of a selection."""
         for key, labels in self.runs:
-            if matches(labels, chosen) and (not cells or labels["paths"] == cells[0]):
+            if matches(labels, chosen):
                 yield Record.read(self.store.records / key)
+
+    def records_of(self, panel: Panel, cell: str) -> Iterator[Record]:
+        """Yield the records of a path set, in the order of the drives of the panel."""
+        for key in panel.keys[cell]:
+            yield Record.read(self.store.records / key)
 
     def panel(self, chosen: Selection) -> Panel:
         """Return the panel of a selection; its runs must have one combination of settings."""
@@ -250,6 +257,7 @@ def _build(runs: list[tuple[str, Labels]], store: Store, results: Results) -> Pa
     cells: dict[str, dict[tuple[str, int], Reduced]] = {}
     capacity: dict[str, dict[tuple[str, int], Values]] = {}
     transports: dict[str, str] = {}
+    keys: dict[str, dict[tuple[str, int], str]] = {}
     for key, labels in runs:
         cell, member = labels["paths"], (labels["drive"], labels["seed"])
         if cell in transports and transports[cell] == "tcp" != labels["transport"]:
@@ -257,6 +265,7 @@ def _build(runs: list[tuple[str, Labels]], store: Store, results: Results) -> Pa
         transports[cell] = labels["transport"]
         reduced = read(store.records / key, labels, results.reduction)
         cells.setdefault(cell, {})[member] = reduced
+        keys.setdefault(cell, {})[member] = key
         for path, values in reduced.capacity.items():
             capacity.setdefault(path, {})[member] = values
     first = {(labels["drive"], labels["seed"]): labels for _, labels in reversed(runs)}
@@ -276,6 +285,7 @@ def _build(runs: list[tuple[str, Labels]], store: Store, results: Results) -> Pa
         goodput={cell: [cells[cell][m].goodput for m in complete] for cell in order},
         capacity={path: [found[m] for m in complete] for path, found in capacity.items()},
         transports=transports,
+        keys={cell: [keys[cell][m] for m in complete] for cell in order},
         others={
             quantity: {cell: [cells[cell][m].others[quantity] for m in complete] for cell in order}
             for quantity in (*MOMENTS, *OF_RUNS, "flow_ratio")

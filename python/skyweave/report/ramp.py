@@ -25,13 +25,23 @@ def carried_mbps(record: Record, path: str, duration_s: float) -> Values:
     return np.asarray(np.diff(np.interp(edges, times, delivered)) * 8e-6 / BIN_S)
 
 
+def lasted_s(record: Record) -> float:
+    """Return how many seconds a run lasted; where its engine does not tell, until its last sample.
+
+    >>> lasted_s(Record(pl.DataFrame({"time_s": [0.5, 1.0]}), pl.DataFrame(), {}, {}))
+    1.0
+    """
+    told = record.totals.get("simulated_s")
+    return max(record.samples["time_s"].to_list(), default=0.0) if told is None else float(told)
+
+
 def ramps_s(record: Record, paths: list[Mapping[str, Any]], direction: str) -> Values:
-    """Return, for each path that was added to a connection under way, seconds until it is in use.
+    """Return, for each path added to the first connection under way, seconds until it is in use.
 
     In use: ``SHARE`` of its capacity in a bin in which it has some. Infinite where it left, or the
     run ended, before that; the first path of the connection is not counted.
     """
-    duration_s = float(record.totals["simulated_s"])
+    duration_s = lasted_s(record)
     first_s = min(_times(record, "established"), default=0.0)
     found = []
     for path in paths:
@@ -54,7 +64,7 @@ def ramps_s(record: Record, paths: list[Mapping[str, Any]], direction: str) -> V
 
 def _times(record: Record, event: str, path: str | None = None) -> list[float]:
     """Return when an event was, on a path or on any, in order."""
-    found = record.events.filter(pl.col("event") == event)
+    found = record.events.filter((pl.col("event") == event) & (pl.col("connection") == 0))
     if path is not None:
         found = found.filter(pl.col("path") == path)
     times: list[float] = found["time_s"].sort().to_list()

@@ -30,12 +30,12 @@ class Estimate:
     @property
     def low(self) -> float:
         """Lower end of the 95 % interval; NaN where there is none."""
-        return float(np.percentile(self.draws, 2.5)) if len(self.draws) else float("nan")
+        return _quantile(self.draws, 0.025) if len(self.draws) else float("nan")
 
     @property
     def high(self) -> float:
         """Upper end of the 95 % interval; NaN where there is none."""
-        return float(np.percentile(self.draws, 97.5)) if len(self.draws) else float("nan")
+        return _quantile(self.draws, 0.975) if len(self.draws) else float("nan")
 
     def __sub__(self, other: Estimate) -> Estimate:
         return Estimate(self.value - other.value, self.draws - other.draws)
@@ -72,7 +72,7 @@ class Draws:
         if statistic in ("min", "max"):
             return self._extreme(samples, statistic)
         share = 0.5 if statistic == "median" else int(statistic.removeprefix("p")) / 100
-        return Estimate(float(np.quantile(pooled, share)), self._quantiles(samples, share))
+        return Estimate(_quantile(pooled, share), self._quantiles(samples, share))
 
     def _mean(self, samples: Sequence[Values]) -> Estimate:
         sums = np.array([s.sum() for s in samples])
@@ -99,6 +99,13 @@ class Draws:
             for start in range(0, len(self.counts), block)
         ]
         return np.concatenate(found) if found else np.empty(0)
+
+
+def _quantile(values: Values, share: float) -> float:
+    """Return a quantile; between two infinite values it is infinite, too."""
+    with np.errstate(invalid="ignore"):
+        found = float(np.quantile(values, share))
+    return float(np.quantile(values, share, method="higher")) if np.isnan(found) else found
 
 
 def _first_at(cumulated: npt.NDArray[np.int64], share: float) -> npt.NDArray[np.intp]:

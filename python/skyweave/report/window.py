@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
+from skyweave.errors import ResultsError
 from skyweave.record import Record
 from skyweave.report.criterion import Window
 from skyweave.report.finding import Finding, amount, with_interval
 from skyweave.report.grades import grade_bound
-from skyweave.report.metrics import capacity_in_bins
+from skyweave.report.metrics import Values, capacity_in_bins, total_of
 from skyweave.report.panel import Panel, Results
 from skyweave.report.ramp import BIN_S, carried_mbps
 
@@ -18,8 +19,8 @@ _IS_SHARE = ("utilisation", "peak")
 
 def find_window(criterion: Window, panel: Panel, results: Results) -> Finding:
     """Grade a bound on the mean over drives."""
-    records = results.records(criterion, criterion.cells)
-    each = [np.array([_measured(criterion, record)]) for record in records]
+    records = results.records_of(panel, criterion.cells[0])
+    each = [_measured(criterion, record) for record in records]
     found = panel.draws.estimate(each, "mean")
     percent = criterion.measure in _IS_SHARE
     what = criterion.path or criterion.cells[0]
@@ -34,41 +35,50 @@ def find_window(criterion: Window, panel: Panel, results: Results) -> Finding:
     )
 
 
-def _measured(criterion: Window, record: Record) -> float:
-    """Return the measure of one run."""
+def _measured(criterion: Window, record: Record) -> Values:
+    """Return the measure of one run; nothing where there is no capacity to compare with."""
     start_s, end_s = criterion.between_s
     run = record.provenance["run"]
-    paths = [path for path in run["paths"] if criterion.path in (None, path["name"])]
-    delivered = sum(carried_mbps(record, path["name"], end_s) for path in paths)
-    bins = slice(round(start_s / BIN_S), round(end_s / BIN_S))
-    rates = np.asarray(delivered)[bins]
-    if criterion.measure == "delivered_mbps":
-        return float(rates.mean())
+    if end_s > run["stop_after_s"]:
+        raise ResultsError(
+            f"criterion '{criterion.id}': between_s ends at {end_s:g} s, but its runs last "
+            f"{run['stop_after_s']:g} s; correct it and give the same command again: nothing is "
+            "run anew"
+        )
     if criterion.measure == "resumed_after_s":
-        return _first_arrival(record, criterion) - start_s
-    capacity = np.asarray(
-        sum(capacity_in_bins(path, criterion.direction, BIN_S, end_s) for path in paths)
-    )[bins]
+        return np.array([_first_arrival(record, criterion) - start_s])
+    paths = [path for path in run["paths"] if criterion.path in (None, path["name"])]
+    bins = slice(round(start_s / BIN_S), round(end_s / BIN_S))
+    rates = total_of([carried_mbps(record, path["name"], end_s) for path in paths])[bins]
+    if criterion.measure == "delivered_mbps":
+        return np.array([rates.mean()])
+    capacities = [capacity_in_bins(path, criterion.direction, BIN_S, end_s) for path in paths]
+    capacity = total_of(capacities)[bins]
+    some = capacity > 0
+    if not some.any():
+        return np.empty(0)
     if criterion.measure == "utilisation":
-        return _goodput(record, criterion) / float(capacity.mean())
-    return float(np.max(rates[capacity > 0] / capacity[capacity > 0]))
+        return np.array([_goodput(record, start_s, end_s) / capacity.mean()])
+    return np.array([np.max(rates[some] / capacity[some])])
 
 
-def _goodput(record: Record, criterion: Window) -> float:
-    """Return the application's mean goodput in the stretch, in Mbit/s."""
-    own = record.goodput_mbps()
-    inside = own.filter(
-        (pl.col("time_s") > criterion.between_s[0] + 1e-9)
-        & (pl.col("time_s") <= criterion.between_s[1] + 1e-9)
-    )
-    return float(np.mean(inside["goodput_mbps"].fill_null(0.0).to_numpy()))
+def _goodput(record: Record, start_s: float, end_s: float) -> float:
+    """Return the application's mean goodput in a stretch, in Mbit/s; 0 after its last sample."""
+    own = record.goodput_mbps().sort("time_s")
+    times = np.append(0.0, own["time_s"].to_numpy())
+    rates = own["goodput_mbps"].fill_null(0.0).to_numpy()
+    carried = np.append(0.0, np.cumsum(np.diff(times) * rates))
+    before, after = np.interp((start_s, end_s), times, carried)
+    return float(after - before) / (end_s - start_s)
 
 
 def _first_arrival(record: Record, criterion: Window) -> float:
     """Return when a path first delivered anything in the stretch; infinite if it did not."""
     start_s, end_s = criterion.between_s
-    own = record.samples.filter(pl.col("path") == criterion.path).sort("time_s")
-    times, delivered = own["time_s"].to_numpy(), own["delivered_bytes"].to_numpy()
+    own = record.samples.filter(
+        (pl.col("path") == criterion.path) & (pl.col("connection") == 0)
+    ).sort("time_s")
+    times, delivered = own["time_s"].to_numpy(), own["delivered_bytes"].fill_null(0.0).to_numpy()
     before = delivered[times <= start_s + 1e-9]
     base = before[-1] if len(before) else 0.0
     more = times[(times > start_s) & (times <= end_s) & (delivered > base)]

@@ -8,7 +8,6 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, field_validator, model_validator
 
 from skyweave.drive import Drive
-from skyweave.errors import ConfigError
 from skyweave.radio.cases import WAIT_S, Case
 from skyweave.radio.delay import DelayRule
 from skyweave.radio.loaded import MEMORY_S, loaded_offer
@@ -53,17 +52,11 @@ class Cells(StudyModel):
 
 
 def cells_drive(name: str, cells: Cells, seed: int, duration_s: float) -> Drive:
-    """Return a drive of whole seconds, at least ``duration_s`` long.
-
-    Raises :class:`ConfigError` for cases with more interfaces than there are carriers.
-    """
+    """Return a drive of whole seconds, at least ``duration_s`` long."""
     offered = _offer(cells, seed, math.ceil(duration_s))
     origin = f"{cells.cells} cells, {cells.place}, made up with seed {seed}"
-    try:
-        rules = (cells.delay, cells.wait_s, cells.gap_s)
-        return stays_drive(offered, f"{name}-{seed}", origin, cells.cases, rules)
-    except ConfigError as error:
-        raise ConfigError(f"drives '{name}': {error}") from None
+    rules = (cells.delay, cells.wait_s, cells.gap_s)
+    return stays_drive(offered, f"{name}-{seed}", origin, cells.cases, rules)
 
 
 def _offer(cells: Cells, seed: int, duration_s: int) -> Offer:

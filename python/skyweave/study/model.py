@@ -72,21 +72,42 @@ def validate(model: type[AnyModel], file: Path, text: str, content: dict[str, An
     try:
         return model.model_validate(content)
     except ValidationError as error:
-        raise ConfigError(_sentence(file, text, error.errors()[0])) from error
+        raise ConfigError(_sentence(file, text, content, error.errors()[0])) from error
 
 
-def _sentence(file: Path, text: str, error: ErrorDetails) -> str:
+def _sentence(file: Path, text: str, content: dict[str, Any], error: ErrorDetails) -> str:
     """Put one finding of pydantic into a sentence that starts with file and line."""
     context = error.get("ctx", {})
     location = getattr(context.get("error"), "location", tuple(error["loc"]))
     if "key" in context:
         location = (*location, context["key"])
+    location = _without_tags(content, location)
     line = line_of(text, location)
     said = error["msg"].removeprefix("Value error, ")
     if error["type"] in ("unknown_key", "study", "value_error"):
         return f"{file}:{line}: {said}"
     where = ".".join(str(part) for part in location if not _is_type(str(part)))
     return f"{file}:{line}: {where}: {said[:1].lower()}{said[1:]} (found {error.get('input')!r})"
+
+
+def _without_tags(content: Any, location: tuple[str | int, ...]) -> tuple[str | int, ...]:
+    """Return a location without the kinds of union members that pydantic puts between keys.
+
+    >>> _without_tags({"criteria": [{"kind": "bound"}]}, ("criteria", 0, "bound", "limit"))
+    ('criteria', 0, 'limit')
+    """
+    found: list[str | int] = []
+    for number, part in enumerate(location):
+        if isinstance(content, dict) and part not in content and number < len(location) - 1:
+            continue
+        found.append(part)
+        if isinstance(content, dict):
+            content = content.get(part)
+        elif isinstance(content, list) and isinstance(part, int) and part < len(content):
+            content = content[part]
+        else:
+            content = None
+    return tuple(found)
 
 
 def _is_type(part: str) -> bool:
