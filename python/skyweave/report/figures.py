@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+import polars as pl
 from matplotlib.figure import Figure
 
 from skyweave.errors import ResultsError
@@ -135,12 +136,17 @@ def _ping(results: Results, spec: FigureSpec, folder: Path) -> Drawn:
 
 
 def _paths(results: Results, spec: FigureSpec, colours: dict[str, str], folder: Path) -> Drawn:
-    """Draw the paths of the first run of a selection, over the first of its sets."""
+    """Draw the paths of one run of a selection, over the first of its sets.
+
+    It is the run in which most paths were established, the first of those.
+    """
     panel = results.panel(spec)
-    record = next(results.records_of(panel, cells_or_default(panel, spec.cells)[0]))
+    records = results.records_of(panel, cells_or_default(panel, spec.cells)[0])
+    came = pl.col("event") == "established"
+    place, record = max(enumerate(records), key=lambda one: one[1].events.filter(came).height)
     with drawing(spec.id):
         svg = _written(paths_figure(record, colours, spec.direction), spec, folder)
-    return Drawn(spec, svg, seeds_text(panel.seeds[:1]), 1, 1, data_text(panel))
+    return Drawn(spec, svg, seeds_text([panel.seeds[place]]), 1, 1, data_text(panel))
 
 
 def _across(
@@ -160,7 +166,8 @@ def _facet_title(chosen: Selection, others: list[Selection], namer: Namer) -> st
     """Return in words what sets a selection apart from those beside it."""
     parts = [namer.drives(chosen.drives)] if len({one.drives for one in others}) > 1 else []
     for key, value in chosen.where.items():
-        if key not in ("flows", "congestion") and len({one.where.get(key) for one in others}) > 1:
+        by_flows = key == "flows" or (key == "congestion" and "flows" in chosen.where)
+        if not by_flows and len({one.where.get(key) for one in others}) > 1:
             parts.append(
                 _loss_words(value) if key == "loss" else f"{key.replace('_', ' ')} {value}"
             )
