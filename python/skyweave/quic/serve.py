@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from skyweave import _skyweave
 from skyweave.errors import ConfigError
 from skyweave.quic.errors import QuicError
+from skyweave.quic.options import Retry
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,7 @@ class Serve:
     cert: Path | None
     key: Path | None
     max_connections: int
+    retry: Retry
     options: dict[str, Any]
 
 
@@ -60,6 +62,7 @@ class FileServer:
             "key": None if serve.key is None else str(serve.key),
             "names": ["localhost", socket.gethostname() or "localhost"],
             "max_connections": serve.max_connections,
+            "retry": serve.retry,
             "options": serve.options,
         }
         try:

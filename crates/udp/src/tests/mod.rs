@@ -3,5 +3,6 @@ mod files;
 mod interop;
 mod noq;
 mod paths;
+mod retry;
 mod strangers;
 mod tls;
