@@ -1,6 +1,7 @@
 mod ends;
 mod files;
 mod interop;
+mod ipv6;
 mod noq;
 mod paths;
 mod retry;
