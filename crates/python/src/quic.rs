@@ -204,6 +204,7 @@ impl QuicFileServer {
 fn served(one: &Served) -> (&'static str, String, String, Option<u64>) {
     match one {
         Served::Opened(from) => ("opened", from.to_string(), String::new(), None),
+        Served::Path(from, ip) => ("path", from.to_string(), ip.to_string(), None),
         Served::Asked(from, path, bytes) => ("asked", from.to_string(), path.clone(), *bytes),
         Served::Closed(from, how) => ("closed", from.to_string(), how.clone(), None),
     }

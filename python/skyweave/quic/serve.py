@@ -31,7 +31,8 @@ class Serve:
 
 @dataclass(frozen=True)
 class Served:
-    """What happened: ``opened``, ``asked`` for a path (None bytes: no such file), ``closed``."""
+    """What happened: ``opened``; a further ``path``, from what address; ``asked`` for what (None
+    bytes: no such file); ``closed``."""
 
     kind: str
     client: str
@@ -42,6 +43,8 @@ class Served:
         """Return a sentence about it."""
         if self.kind == "opened":
             return f"{self.client}: connected"
+        if self.kind == "path":
+            return f"{self.client}: a further path, from {self.what}"
         if self.kind == "closed":
             return f"{self.client}: over, {self.what}"
         answer = "no such file" if self.bytes is None else f"{self.bytes:,} bytes"

@@ -4,6 +4,7 @@ mod interop;
 mod ipv6;
 mod noq;
 mod paths;
+mod picoquic;
 mod retry;
 mod strangers;
 mod tls;
