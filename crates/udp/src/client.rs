@@ -227,6 +227,8 @@ impl Client {
                     session.notice(Notice::PathDown(lane.local.to_string(), why));
                 }
             }
+            // One that was left to be opened anew at once is over, and not the new one.
+            Event::PathAbandoned(net, _) if self.endpoint.has_path(*net) => {}
             Event::PathAbandoned(net, _) => {
                 if let Some(lane) = self.lane_of(*net) {
                     let was_up = lane.state == State::Up;
