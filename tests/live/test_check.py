@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from made_paths import path
 
 from skyweave import config
+from skyweave.live import check
 from skyweave.live.check import refusal
 
 PATHS = (path("a"), path("b"))
@@ -42,6 +45,16 @@ def test_what_linux_does_not_do_is_refused(connections: list[dict[str, object]],
     reason = refusal(run(*connections))
     assert reason is not None
     assert said in reason
+
+
+def test_only_multipath_tcp_needs_a_kernel_that_has_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(check, "MPTCP", tmp_path / "absent")
+    assert refusal(run({"transport": "mpquic"})) is None
+    assert refusal(run({"transport": "mpquic"}, {"transport": "tcp"})) is None
+    for connections in ([LINUX], [{"transport": "mpquic"}, LINUX]):
+        assert "no Multipath TCP" in (refusal(run(*connections)) or "")
 
 
 def test_more_paths_than_linux_joins_are_refused() -> None:

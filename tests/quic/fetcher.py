@@ -1,6 +1,7 @@
 """Fetches a file while an interface goes and comes back; run in the client's namespace.
 
-Arguments: target, fingerprint, file to write, interface to take away, interfaces of the paths.
+Arguments: target, fingerprint, file to write, interface to take away (``NAME=ADDRESS``: it
+comes back with that address), interfaces of the paths.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ class Script:
     """Takes the interface away when all paths carry, gives it back when that was noticed."""
 
     def __init__(self, victim: str, paths: list[str]) -> None:
-        self.victim, self.paths = victim, paths
+        self.victim, _, self.address = victim.partition("=")
+        self.paths = paths
         self.seen: list[str] = []
 
     def watch(self, progress: Progress) -> None:
@@ -39,6 +41,10 @@ class Script:
         if len(carrying) == len(self.paths) == len(self.seen):
             link(self.victim, "down")
         elif self.seen[-1:] == [f"down {self.victim}"]:
+            if self.address:
+                subprocess.run(["ip", "addr", "flush", "dev", self.victim], check=True)
+                add = ["ip", "addr", "add", self.address, "dev", self.victim]
+                subprocess.run(add, check=True)
             link(self.victim, "up")
         if len(self.seen) < len(self.paths) + 2:
             time.sleep(0.1)  # leaves time for all that, however fast the machine

@@ -41,6 +41,20 @@ def test_a_file_comes_over_two_paths(serve: Serve, tmp_path: Path) -> None:
     assert ends == ["client", "server"]
 
 
+def test_who_has_to_prove_its_address_gets_the_file_all_the_same(
+    serve: Serve, tmp_path: Path
+) -> None:
+    logs = tmp_path / "logs"
+    server = serve("--retry", "always")
+    (server.root / "file").write_bytes(b"x" * 100_000)
+    said = get(
+        f"127.0.0.1:{server.port}/file", "--pin", server.pin, "--out", str(tmp_path / "out"),
+        "--path", "127.0.0.1", "--qlog", str(logs),
+    )  # fmt: skip
+    assert said.code == 0, said.err
+    assert "retry_source_connection_id" in next(logs.glob("client-*.sqlog")).read_text()
+
+
 def test_certificates_of_files_are_checked_by_their_authority(serve: Serve, tmp_path: Path) -> None:
     cert, key = tmp_path / "cert.pem", tmp_path / "key.pem"
     subprocess.run(

@@ -47,7 +47,13 @@ def network() -> Iterator[None]:
 
 
 @pytest.mark.parametrize(
-    ("victim", "paths"), [("if2", ["if1", "if2"]), ("if1", ["if1", "if2"]), ("if1", ["if1"])]
+    ("victim", "paths"),
+    [
+        ("if2", ["if1", "if2"]),
+        ("if1", ["if1", "if2"]),
+        ("if1", ["if1"]),
+        ("if1=10.77.1.7/24", ["if1", "if2"]),
+    ],
 )
 @pytest.mark.usefixtures("network")
 def test_an_interface_goes_and_comes_back(tmp_path: Path, victim: str, paths: list[str]) -> None:
@@ -69,6 +75,7 @@ def test_an_interface_goes_and_comes_back(tmp_path: Path, victim: str, paths: li
     carried = [line.split() for line in lines if line.startswith("carried")]
     happened = [line for line in lines if not line.startswith("carried")]
     assert sorted(happened[: len(paths)]) == [f"up {path}" for path in paths]
-    assert happened[len(paths) :] == [f"down {victim}", f"up {victim}"]
+    name = victim.partition("=")[0]
+    assert happened[len(paths) :] == [f"down {name}", f"up {name}"]
     assert sum(int(count) for _, _, count in carried) == len(data)
     assert (tmp_path / "out").read_bytes() == data

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 use udp::{
     Anchor, BulkServer, Carry, Clock, Fetch, Files, HQ_INTEROP, Identity, Local, Notice, Options,
-    PathReport, Progress, Served, Server, ServerConfig, UdpError,
+    PathReport, Progress, RetryPolicy, Served, Server, ServerConfig, UdpError,
 };
 
 /// `skyweave.quic.fetch.Fetch`.
@@ -38,6 +38,7 @@ struct ServeRequest {
     key: Option<PathBuf>,
     names: Vec<String>,
     max_connections: usize,
+    retry: RetryPolicy,
     options: Options,
 }
 
@@ -172,6 +173,7 @@ impl QuicFileServer {
             qlog: request.options.qlog.clone(),
             max_connections: request.max_connections,
             max_half_open: request.max_connections,
+            retry: request.retry,
             clock: Clock::start(),
         };
         let server = Server::bind(request.listen, config).map_err(raise)?;
@@ -202,6 +204,7 @@ impl QuicFileServer {
 fn served(one: &Served) -> (&'static str, String, String, Option<u64>) {
     match one {
         Served::Opened(from) => ("opened", from.to_string(), String::new(), None),
+        Served::Path(from, ip) => ("path", from.to_string(), ip.to_string(), None),
         Served::Asked(from, path, bytes) => ("asked", from.to_string(), path.clone(), *bytes),
         Served::Closed(from, how) => ("closed", from.to_string(), how.clone(), None),
     }

@@ -4,6 +4,7 @@ use crate::bulk::{Bulk, BulkPlan, BulkReport, COMPLETE, Shared};
 use crate::client::{Client, ClientConfig};
 use crate::clock::Clock;
 use crate::error::UdpError;
+use crate::gate::RetryPolicy;
 use crate::interfaces::Local;
 use crate::options::Options;
 use crate::server::{Server, ServerConfig, Service};
@@ -147,6 +148,7 @@ impl BulkServer {
             qlog: options.qlog.clone(),
             max_connections: 64,
             max_half_open: 64,
+            retry: RetryPolicy::Never, // a study knows its clients
             clock: clock(),
         };
         let server = Server::bind(address, config)?;

@@ -75,8 +75,8 @@ impl Client {
         let mut space = Space::new();
         let Winner { lane, remote, endpoint, socket, events } =
             Race::new(&config)?.run(&mut space, session)?;
-        let mut lanes: Vec<Lane> =
-            config.paths.iter().map(|local| Lane::new(local.clone(), remote)).collect();
+        let lane_of = |local: &Local| Lane::new(local.clone(), remote, config.servers.clone());
+        let mut lanes: Vec<Lane> = config.paths.iter().map(lane_of).collect();
         lanes[lane].begin(socket, PathId(lane as u8));
         let tend_at = Instant::ZERO;
         let client = Self {
@@ -227,6 +227,8 @@ impl Client {
                     session.notice(Notice::PathDown(lane.local.to_string(), why));
                 }
             }
+            // One that was left to be opened anew at once is over, and not the new one.
+            Event::PathAbandoned(net, _) if self.endpoint.has_path(*net) => {}
             Event::PathAbandoned(net, _) => {
                 if let Some(lane) = self.lane_of(*net) {
                     let was_up = lane.state == State::Up;

@@ -54,12 +54,21 @@ pub fn fetch(
     fetch: &Fetch,
     watch: impl FnMut(&Progress<'_>) -> bool + Send,
 ) -> Result<Fetched, UdpError> {
+    fetch_from(resolve(&fetch.host, fetch.port)?, fetch, watch)
+}
+
+/// The same from a server whose addresses are known.
+pub(crate) fn fetch_from(
+    servers: Vec<SocketAddr>,
+    fetch: &Fetch,
+    watch: impl FnMut(&Progress<'_>) -> bool + Send,
+) -> Result<Fetched, UdpError> {
     let name = authority(&fetch.host, fetch.port);
     let trust = Trust::new(&fetch.anchor)?;
     let role = trust.role(&fetch.host, HQ_INTEROP)?;
     let clock = Clock::start();
     let config = ClientConfig {
-        servers: resolve(&fetch.host, fetch.port)?,
+        servers,
         name,
         paths: fetch.locals.clone(),
         endpoint: fetch.options.config(role)?,

@@ -1,15 +1,15 @@
 //! A server of files over HTTP/0.9: `GET /path`, the file, the end of the stream.
 
 use crate::server::Service;
-use crate::session::{Session, Status};
+use crate::session::{Ends, Session, Status};
 use mpquic::{Closed, Endpoint, Event, Read};
 use percent_encoding::percent_decode_str;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read as _};
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::{Component, Path, PathBuf};
-use units::{Duration, Instant};
+use units::{Duration, Instant, PathId};
 
 /// Codes of streams that a server resets; HTTP/0.9 itself has no way to say so.
 pub(crate) const NO_SUCH_FILE: u64 = 0x404;
@@ -25,6 +25,8 @@ const LOOK: Duration = Duration::from_millis(100);
 pub enum Served {
     /// A client connected.
     Opened(SocketAddr),
+    /// A client has a further path now, from this address.
+    Path(SocketAddr, IpAddr),
     /// A client asked for this, and gets so many bytes; `None`: there is no such file.
     Asked(SocketAddr, String, Option<u64>),
     /// A connection ended, how.
@@ -114,6 +116,12 @@ impl Session for FileSession {
             self.advance(now, endpoint, id);
         }
         Status::Working // the client ends it
+    }
+
+    fn on_path(&mut self, _endpoint: &mut Endpoint, net: PathId, ends: Ends) {
+        if net != PathId(0) {
+            self.tell.send(Served::Path(self.remote, ends.remote)).ok(); // as long as the server is there
+        }
     }
 }
 

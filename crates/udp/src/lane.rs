@@ -25,7 +25,10 @@ pub(crate) enum State {
 #[derive(Debug)]
 pub(crate) struct Lane {
     pub local: Local,
+    /// The server's address that it talks to.
     pub remote: SocketAddr,
+    /// All that the server has: one of the other family may be the only one that it reaches.
+    remotes: Vec<SocketAddr>,
     pub socket: Option<Socket>,
     /// The endpoint's path over the present socket.
     pub net: Option<PathId>,
@@ -44,10 +47,11 @@ pub(crate) struct Lane {
 }
 
 impl Lane {
-    pub fn new(local: Local, remote: SocketAddr) -> Self {
+    pub fn new(local: Local, remote: SocketAddr, remotes: Vec<SocketAddr>) -> Self {
         Self {
             local,
             remote,
+            remotes,
             socket: None,
             net: None,
             last: None,
@@ -62,7 +66,11 @@ impl Lane {
     }
 
     /// A new socket, from any port.
-    pub fn dial(&self) -> Result<Socket, UdpError> {
+    pub fn dial(&mut self) -> Result<Socket, UdpError> {
+        let reaches = |remote: &&SocketAddr| self.local.source(**remote).is_ok();
+        if !reaches(&&self.remote) {
+            self.remote = self.remotes.iter().find(reaches).copied().unwrap_or(self.remote);
+        }
         let socket = Socket::connect(&self.local, self.remote, 0)?;
         socket.check_route(&self.local, self.remote)?;
         Ok(socket)

@@ -5,9 +5,11 @@
 //! thread and hand everything to a [`Session`]. Datagrams of one size leave as one batch (GSO), and
 //! come in batches (GRO, `recvmmsg`), by quinn-udp. Linux first: elsewhere it is not tried.
 //!
-//! **Not there:** Retry, and with it a proof of the client's address before a handshake (a bounded
-//! number of them is under way instead); migration of a path to other addresses, which clients here
-//! do by opening a new path; path MTU discovery.
+//! A server keeps a bounded number of handshakes under way, and asks for a proof of the client's address
+//! (Retry) when many are.
+//!
+//! **Not there:** migration of a path to other addresses, which clients here do by opening a new path;
+//! path MTU discovery.
 
 mod bulk;
 mod carry;
@@ -17,6 +19,7 @@ mod connect;
 mod error;
 mod fetch;
 mod files;
+mod gate;
 mod get;
 mod interfaces;
 mod lane;
@@ -37,6 +40,7 @@ pub use clock::{Clock, monotonic_ns};
 pub use error::UdpError;
 pub use fetch::{Fetch, Fetched, fetch, resolve};
 pub use files::{Files, Served};
+pub use gate::RetryPolicy;
 pub use get::{Get, Progress};
 pub use interfaces::Local;
 pub use options::Options;

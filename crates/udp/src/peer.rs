@@ -101,7 +101,7 @@ impl Peer {
             self.endpoint.on_timeout(now);
         }
         let events = self.endpoint.take_events();
-        let remote = self.places[0].route.remote;
+        let remote = self.places[0].route.canonical().remote;
         if self.session.is_none() && events.contains(&Event::Connected) {
             self.session = Some(service.open(remote));
         }
@@ -110,7 +110,7 @@ impl Peer {
             if let Event::PathEstablished(net) = event
                 && let Some(place) = self.places.get(net.index())
             {
-                let Route { local, remote } = place.route;
+                let Route { local, remote } = place.route.canonical();
                 session.on_path(&mut self.endpoint, *net, Ends { local, remote: remote.ip() });
             }
         }

@@ -2,6 +2,7 @@
 
 use crate::clock::Clock;
 use crate::error::UdpError;
+use crate::gate::{Entry, Gate, RetryPolicy};
 use crate::log;
 use crate::peer::Peer;
 use crate::session::Session;
@@ -20,6 +21,9 @@ const HANDSHAKE: Duration = Duration::from_secs(10);
 const TURN_RECEIVES: usize = 8;
 /// Answers to what belongs to no connection, in one turn: more would be a tool for floods.
 const TURN_ANSWERS: usize = 8;
+/// Retries in one turn: as many as it receives first packets, so that a flood cannot keep an honest
+/// client from its own. Each is a tenth of what it answers.
+const TURN_RETRIES: usize = 64;
 
 /// What a server is built from.
 #[derive(Clone, Debug)]
@@ -34,6 +38,8 @@ pub struct ServerConfig {
     pub max_connections: usize,
     /// Of these, connections whose handshake is under way.
     pub max_half_open: usize,
+    /// When a client has to prove its address first.
+    pub retry: RetryPolicy,
     /// Time 0 of the endpoints and of forecasts.
     pub clock: Clock,
 }
@@ -67,7 +73,9 @@ pub struct Server {
     timers: BTreeSet<(Instant, u64)>,
     /// Connections that something happened to.
     active: BTreeSet<u64>,
+    gate: Gate,
     answers: usize,
+    retries: usize,
 }
 
 impl Server {
@@ -81,6 +89,7 @@ impl Server {
         config.endpoint.reset_key = random();
         let port = socket.local_addr().map_or(address.port(), |address| address.port());
         Ok(Self {
+            gate: Gate::new(config.retry),
             config,
             port,
             socket,
@@ -92,6 +101,7 @@ impl Server {
             timers: BTreeSet::new(),
             active: BTreeSet::new(),
             answers: 0,
+            retries: 0,
         })
     }
 
@@ -134,7 +144,7 @@ impl Server {
     // ---- what comes -----------------------------------------------------------------------------
 
     fn receive(&mut self, now: Instant) -> bool {
-        self.answers = 0;
+        (self.answers, self.retries) = (0, 0);
         let mut space = std::mem::replace(&mut self.space, Space::empty());
         let io = self.socket.io();
         let mut rounds = 0;
@@ -185,16 +195,31 @@ impl Server {
         }
     }
 
-    /// A first packet: a connection, if there is room and it decrypts.
+    fn ask(&mut self, route: Route, retry: Option<Vec<u8>>) {
+        if self.retries < TURN_RETRIES
+            && let Some(retry) = retry
+        {
+            self.retries += 1;
+            self.socket.queue(route, &retry, None).ok(); // lost, as packets are
+        }
+    }
+
+    /// A first packet: a connection, if there is room, its address needs no proof or has one, and
+    /// it decrypts.
     fn admit(&mut self, now: Instant, (route, ecn): (Route, Option<Ecn>), data: &mut [u8]) {
         let full = self.peers.len() >= self.config.max_connections
             || self.half_open >= self.config.max_half_open;
         if full {
             return; // the client tries again
         }
+        let load = (self.half_open, self.config.max_half_open);
+        let retried = match self.gate.judge(now, route, data, load) {
+            Entry::Open(retried) => retried,
+            Entry::Ask(retry) => return self.ask(route, retry),
+        };
         let scheduler = scheduler::build(&self.config.scheduler);
         let seed = random_u64();
-        let endpoint = self.config.endpoint.clone();
+        let endpoint = mpquic::Config { retried, ..self.config.endpoint.clone() };
         let Some(mut peer) = Peer::new(endpoint, scheduler, (now, route), seed) else { return };
         if let Some(folder) = &self.config.qlog {
             log::start(&mut peer.endpoint, now, folder, &format!("server-{seed:016x}"));

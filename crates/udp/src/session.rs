@@ -80,6 +80,7 @@ impl PathReport {
         (stats, open): (Option<PathStats>, bool),
         received_bytes: u64,
     ) -> Self {
+        let route = route.canonical();
         let local = route.local.map(|ip: IpAddr| SocketAddr::new(ip, port));
         let (name, remote) = (route.remote.to_string(), route.remote);
         Self { name, local, remote, stats, open, received_bytes }

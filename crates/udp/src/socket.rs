@@ -30,6 +30,15 @@ pub(crate) struct Route {
     pub local: Option<IpAddr>,
 }
 
+impl Route {
+    /// The addresses as people and forecasts name them: a socket for both families writes IPv4 as
+    /// IPv4 in IPv6.
+    pub fn canonical(self) -> Self {
+        let remote = SocketAddr::new(self.remote.ip().to_canonical(), self.remote.port());
+        Self { remote, local: self.local.map(|local| local.to_canonical()) }
+    }
+}
+
 /// Consecutive datagrams of one size; the last may be shorter.
 #[derive(Debug)]
 struct Batch {

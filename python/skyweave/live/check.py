@@ -13,6 +13,8 @@ from skyweave.live.world import obstacle
 
 CONGESTION = {"newreno": "reno", "cubic": "cubic", "cubic-linux": "cubic", "bbr": "bbr"}
 """Our names of congestion controls that Linux has, and Linux's."""
+MPTCP = Path("/proc/sys/net/mptcp/enabled")
+"""It is there where the kernel has Multipath TCP."""
 
 
 def refusal(run: config.Run) -> str | None:
@@ -51,16 +53,14 @@ def _unknown(connection: config.Connection) -> str | None:
 def _machine() -> str | None:
     """Return what this machine lacks."""
     reason = obstacle()
-    if reason is not None:
-        return f"no emulated network can be made: {reason}"
-    if not Path("/proc/sys/net/mptcp/enabled").exists():
-        return "this kernel has no Multipath TCP; take Linux 5.6 or later"
-    return None
+    return None if reason is None else f"no emulated network can be made: {reason}"
 
 
 def _transport(connection: config.Connection) -> str | None:
     if connection.transport == "tcp":
         return None
+    if not MPTCP.exists():
+        return "this kernel has no Multipath TCP; take Linux 5.6 or later"
     if connection.subflows_per_path > 1:
         return "live runs have one subflow a path; leave subflows_per_path at 1"
     if connection.mode != "upstream":

@@ -49,20 +49,24 @@ class Init:
     def _wire_up(self, buffers: Buffers | None) -> None:
         """Make both networks and the devices between them."""
         near = [wiring.open_tun(wire.device) for wire in self._wires]
-        wiring.prepare_network(buffers)
-        wiring.allow_subflows()
+        self._prepare_network(buffers)
         for wire in self._wires:
             wiring.wire_client(wire)
         self._server = wiring.new_network()
         far = [wiring.open_tun(wire.device) for wire in self._wires]
-        wiring.prepare_network(buffers)
-        wiring.allow_subflows()
+        self._prepare_network(buffers)
         wiring.wire_server(self._wires)
         wiring.enter_network(self._client)
         self._devices = list(zip(near, far, strict=True))
         for wire, path in zip(self._wires, self._paths, strict=True):
             if path["present"] and path["present"][0]["start_s"] == 0:
                 wiring.client_up(wire)
+
+    def _prepare_network(self, buffers: Buffers | None) -> None:
+        """Prepare the present network; kernels without Multipath TCP do for worlds without it."""
+        wiring.prepare_network(buffers)
+        if any(wire.joined for wire in self._wires):
+            wiring.allow_subflows()
 
     def start_agents(self, client: Channel, server: Channel) -> None:
         """Start a process on each side; before the relay's thread, which a fork would lose."""

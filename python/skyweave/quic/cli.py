@@ -15,7 +15,7 @@ from rich.table import Table
 
 from skyweave.errors import ConfigError
 from skyweave.quic.fetch import Fetched, Verification, fetch
-from skyweave.quic.options import AckPath, Reinjection, options
+from skyweave.quic.options import AckPath, Reinjection, Retry, options
 from skyweave.quic.serve import FileServer, Serve, Served
 from skyweave.quic.show import Show
 from skyweave.quic.url import PORT, parse_target
@@ -65,6 +65,13 @@ def serve(
     datagram_bytes: Datagram = 1200,
     max_paths: MaxPaths = 8,
     max_connections: Annotated[int, typer.Option(min=1, help="Clients at a time.")] = 64,
+    retry: Annotated[
+        Retry,
+        typer.Option(
+            help="When a client has to prove its address first, which costs it a round trip; "
+            "busy: while many handshakes are under way."
+        ),
+    ] = "busy",
     qlog: Qlog = None,
 ) -> None:
     """Serve the files of a folder over HTTP/0.9 (hq-interop) until Ctrl-C."""
@@ -74,7 +81,7 @@ def serve(
         scheduler, congestion, ack_path, reinjection, datagram_bytes=datagram_bytes,
         max_paths=max_paths, qlog=None if qlog is None else str(qlog),
     )  # fmt: skip
-    server = FileServer(Serve(folder, listen, cert, key, max_connections, chosen))
+    server = FileServer(Serve(folder, listen, cert, key, max_connections, retry, chosen))
     console = Console(stderr=True, highlight=False, soft_wrap=True)
     console.print(f"Serving {folder} on {server.address} (UDP). Ctrl-C ends it.")
     console.print(f"Certificate, SHA-256: {server.fingerprint}")

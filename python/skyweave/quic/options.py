@@ -8,6 +8,8 @@ from skyweave import algorithms, config
 
 Reinjection = Literal["none", "failure", "tail", "all"]
 AckPath = Literal["same", "fastest", "scheduled", "duplicated"]
+Retry = Literal["always", "busy", "never"]
+"""When a server asks a client for a proof of its address (RFC 9000, section 8.1.2)."""
 
 
 def reinjection(word: Reinjection) -> dict[str, bool]:

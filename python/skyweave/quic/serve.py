@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from skyweave import _skyweave
 from skyweave.errors import ConfigError
 from skyweave.quic.errors import QuicError
+from skyweave.quic.options import Retry
 
 
 @dataclass(frozen=True)
@@ -24,12 +25,14 @@ class Serve:
     cert: Path | None
     key: Path | None
     max_connections: int
+    retry: Retry
     options: dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Served:
-    """What happened: ``opened``, ``asked`` for a path (None bytes: no such file), ``closed``."""
+    """What happened: ``opened``; a further ``path``, from what address; ``asked`` for what (None
+    bytes: no such file); ``closed``."""
 
     kind: str
     client: str
@@ -40,6 +43,8 @@ class Served:
         """Return a sentence about it."""
         if self.kind == "opened":
             return f"{self.client}: connected"
+        if self.kind == "path":
+            return f"{self.client}: a further path, from {self.what}"
         if self.kind == "closed":
             return f"{self.client}: over, {self.what}"
         answer = "no such file" if self.bytes is None else f"{self.bytes:,} bytes"
@@ -60,6 +65,7 @@ class FileServer:
             "key": None if serve.key is None else str(serve.key),
             "names": ["localhost", socket.gethostname() or "localhost"],
             "max_connections": serve.max_connections,
+            "retry": serve.retry,
             "options": serve.options,
         }
         try:

@@ -4,7 +4,7 @@ use crate::*;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::JoinHandle;
 use units::Duration;
 
@@ -30,6 +30,7 @@ pub struct Running {
     pub address: SocketAddr,
     pub pin: String,
     stop: Arc<AtomicBool>,
+    most_connections: Arc<AtomicUsize>,
     thread: Option<JoinHandle<Vec<Served>>>,
 }
 
@@ -44,22 +45,33 @@ pub fn server_config(role: mpquic::Role, options: &Options) -> ServerConfig {
         qlog: options.qlog.clone(),
         max_connections: 16,
         max_half_open: 8,
+        retry: RetryPolicy::default(),
         clock: Clock::start(),
     }
 }
 
 /// Serves `root` until it is dropped.
 pub fn serve(root: &Path, options: &Options) -> Running {
+    serve_at(SocketAddr::new(local(1), 0), root, |role| server_config(role, options))
+}
+
+/// The same, listening on `listen`; `config` makes the server's configuration.
+pub fn serve_at(
+    listen: SocketAddr,
+    root: &Path,
+    config: impl FnOnce(mpquic::Role) -> ServerConfig,
+) -> Running {
     let identity = Identity::self_signed(&["localhost".into(), "127.0.0.1".into()]).unwrap();
-    let config = server_config(identity.role(HQ_INTEROP).unwrap(), options);
-    let mut server = Server::bind(SocketAddr::new(local(1), 0), config).unwrap();
-    let address = SocketAddr::new(local(1), server.port());
+    let mut server = Server::bind(listen, config(identity.role(HQ_INTEROP).unwrap())).unwrap();
+    let address = SocketAddr::new(listen.ip(), server.port());
     let stop = Arc::new(AtomicBool::new(false));
-    let (stops, root) = (stop.clone(), root.to_owned());
+    let most_connections = Arc::new(AtomicUsize::new(0));
+    let (stops, most, root) = (stop.clone(), most_connections.clone(), root.to_owned());
     let thread = std::thread::spawn(move || {
         let mut seen = Vec::new();
-        let mut files = Files::new(&root, |news: &[Served], _| {
+        let mut files = Files::new(&root, |news: &[Served], connections| {
             seen.extend_from_slice(news);
+            most.fetch_max(connections, Ordering::Relaxed);
             !stops.load(Ordering::Relaxed)
         })
         .unwrap();
@@ -67,19 +79,26 @@ pub fn serve(root: &Path, options: &Options) -> Running {
         drop(files);
         seen
     });
-    Running { address, pin: identity.fingerprint(), stop, thread: Some(thread) }
+    let (pin, thread) = (identity.fingerprint(), Some(thread));
+    Running { address, pin, stop, most_connections, thread }
 }
 
 impl Running {
     /// Ends the server: what it saw.
-    pub fn end(mut self) -> Vec<Served> {
+    pub fn end(self) -> Vec<Served> {
+        self.end_counted().0
+    }
+
+    /// The same, and the most connections that were seen at a time, those of the end among them.
+    pub fn end_counted(mut self) -> (Vec<Served>, usize) {
         self.stop.store(true, Ordering::Relaxed);
-        self.thread.take().unwrap().join().unwrap()
+        let seen = self.thread.take().unwrap().join().unwrap();
+        (seen, self.most_connections.load(Ordering::Relaxed))
     }
 
     pub fn fetch(&self, path: &str, out: &Path) -> Fetch {
         Fetch {
-            host: "127.0.0.1".into(),
+            host: self.address.ip().to_string(),
             port: self.address.port(),
             path: path.into(),
             out: out.to_owned(),

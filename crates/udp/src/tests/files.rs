@@ -30,6 +30,11 @@ fn a_file_comes_over_two_paths_as_it_is() {
     let seen = server.end();
     let asked = seen.iter().filter(|one| matches!(one, Served::Asked(..))).count();
     assert_eq!(asked, 2, "{seen:?}");
+    let further = seen.iter().filter_map(|one| match one {
+        Served::Path(_, from) => Some(*from),
+        _ => None,
+    });
+    assert_eq!(further.collect::<Vec<_>>(), [local(2)], "{seen:?}");
 }
 
 #[test]

@@ -1,7 +1,10 @@
 mod ends;
 mod files;
 mod interop;
+mod ipv6;
 mod noq;
 mod paths;
+mod picoquic;
+mod retry;
 mod strangers;
 mod tls;

@@ -12,20 +12,20 @@ use units::{Instant, PathId};
 
 use mpquic::rustls;
 
-fn socket(server: SocketAddr) -> UdpSocket {
+pub fn socket(server: SocketAddr) -> UdpSocket {
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
     socket.connect(server).unwrap();
     socket
 }
 
-fn answer(socket: &UdpSocket) -> Vec<u8> {
+pub fn answer(socket: &UdpSocket) -> Vec<u8> {
     let mut space = [0; 2048];
     let len = socket.recv(&mut space).unwrap();
     space[..len].to_vec()
 }
 
 /// A long header of a version that nobody speaks.
-fn of_another_version() -> Vec<u8> {
+pub fn of_another_version() -> Vec<u8> {
     let mut datagram = vec![0xc0, 0xba, 0xba, 0xba, 0xba, 8];
     datagram.extend([1; 8]);
     datagram.extend([8, 2, 2, 2, 2, 2, 2, 2, 2]);
@@ -33,7 +33,7 @@ fn of_another_version() -> Vec<u8> {
     datagram
 }
 
-fn initial(server: &str) -> Vec<u8> {
+pub fn initial(server: &str) -> Vec<u8> {
     let role = Role::Client {
         tls: Arc::new(tls::client(server)),
         server_name: ServerName::try_from("localhost").unwrap(),
@@ -104,6 +104,7 @@ fn handshakes_under_way_are_few() {
     let options = Options::default();
     let mut config = server_config(identity.role(HQ_INTEROP).unwrap(), &options);
     config.max_half_open = MOST;
+    config.retry = RetryPolicy::Never;
     let mut server = Server::bind("127.0.0.1:0".parse().unwrap(), config).unwrap();
     let address = SocketAddr::new(super::ends::local(1), server.port());
     let over = Arc::new(std::sync::atomic::AtomicBool::new(false));
