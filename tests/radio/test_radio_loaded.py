@@ -7,6 +7,7 @@ from skyweave.errors import ConfigError
 from skyweave.radio.cases import interfaces
 from skyweave.radio.loaded import CARRIERS, MEMORY_S, loaded_offer
 from skyweave.radio.offer import Offer
+from skyweave.radio.paths import trace_of
 from skyweave.radio.stays import interface_name, stays_drive
 
 SECONDS, SEEDS = 20_000, (11, 12, 13)
@@ -147,3 +148,8 @@ def test_bad_rules_are_refused():
         stays_drive(offer, "n", "o", ("1",), ("power", 3, -1.0))
     with pytest.raises(ConfigError, match="needs 3 carriers; there are 2"):
         stays_drive(offered([1, 1], [2, 2]), "n", "o", ("3",))
+
+
+def test_an_interface_that_never_hears_a_cell_has_a_delay_all_the_same():
+    trace = trace_of(np.zeros(3), "power")
+    assert trace.rtt_ms.values.tolist() == [2.0, 2.0, 2.0]

@@ -9,7 +9,7 @@ import numpy as np
 from skyweave.drive import Drive, PathTrace, Series, Values
 from skyweave.errors import DataError
 from skyweave.radio.cases import WAIT_S, Case, interfaces
-from skyweave.radio.delay import DelayRule, delay_ms
+from skyweave.radio.delay import FLOOR_MS, DelayRule, delay_ms
 from skyweave.radio.offer import Offer
 
 PathsOf = Literal["operators", "sp", "1", "2", "3", "4"]
@@ -48,7 +48,12 @@ def _of_case(offered: Offer, case: Case, wait_s: int) -> dict[str, Values]:
 
 
 def trace_of(rates: Values, rule: DelayRule) -> PathTrace:
-    """Capacity and round trip; a link without capacity has none, so that the last one holds."""
+    """Capacity and round trip; a link without capacity has none, so that the last one holds.
+
+    One that never has any is as near as a link can be.
+    """
     times_s = np.arange(len(rates), dtype=np.float64)
     rtt_ms = np.where(rates > 0, 2 * delay_ms(rates, rule), np.nan)
+    if np.isnan(rtt_ms).all():
+        rtt_ms = np.full(len(rates), 2 * FLOOR_MS)
     return PathTrace(downlink_mbps=Series(times_s, rates), rtt_ms=Series(times_s, rtt_ms))
