@@ -153,7 +153,7 @@ impl Connection {
 
     /// Notes what the application got, and the moment when it got the last byte.
     pub fn note_delivered(&mut self, now: Instant) {
-        let delivered_bytes = self.receiver().received().delivered_bytes;
+        let delivered_bytes = self.receiver().delivered_bytes();
         if self.phase != Phase::Open || delivered_bytes == self.fed_bytes {
             return;
         }
@@ -182,7 +182,7 @@ impl Connection {
             rows.push(own);
         }
         let received = self.receiver().received();
-        let delivered_bytes = received.delivered_bytes;
+        let delivered_bytes = self.receiver().delivered_bytes();
         let fresh_bytes = delivered_bytes - self.sampled_bytes;
         self.sampled_bytes = delivered_bytes;
         rows.push(SampleRow {
@@ -216,7 +216,7 @@ impl Connection {
         let end = self.ended_at.or(self.completed_at).unwrap_or(stopped_at);
         let seconds = (end - self.opened_at).as_secs_f64();
         let received = receiver.received();
-        let delivered_bytes = received.delivered_bytes;
+        let delivered_bytes = receiver.delivered_bytes();
         let counts = sender.counts();
         let mut paths: BTreeMap<String, PathTotals> = BTreeMap::new();
         for (local, path) in self.paths.iter().enumerate() {

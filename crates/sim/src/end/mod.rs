@@ -34,6 +34,8 @@ pub(crate) trait End: std::fmt::Debug {
     fn path_totals(&self, path: PathId) -> PathTotals;
     /// Smoothed RTT.
     fn srtt(&self, path: PathId) -> Duration;
+    /// What the application got, in order.
+    fn delivered_bytes(&self) -> u64;
     fn counts(&self) -> Counts;
     fn received(&self) -> Received;
     fn take_events(&mut self) -> Vec<Noted>;
@@ -53,8 +55,6 @@ pub(crate) struct Counts {
 /// What a receiver has.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Received {
-    /// In order, for the application.
-    pub delivered_bytes: u64,
     /// Waiting for a hole to be filled: now, and at most.
     pub waiting_bytes: u64,
     pub waiting_max_bytes: u64,

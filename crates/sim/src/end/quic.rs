@@ -293,6 +293,10 @@ impl End for QuicEnd {
         stats.unwrap_or_default().srtt
     }
 
+    fn delivered_bytes(&self) -> u64 {
+        self.delivered_bytes
+    }
+
     fn counts(&self) -> Counts {
         let totals = self.endpoint.as_ref().map(Endpoint::totals).unwrap_or_default();
         Counts {
@@ -307,7 +311,6 @@ impl End for QuicEnd {
         let Some(endpoint) = &self.endpoint else { return Received::default() };
         let totals = endpoint.totals();
         Received {
-            delivered_bytes: self.delivered_bytes,
             waiting_bytes: totals.reorder_bytes,
             waiting_max_bytes: totals.reorder_max_bytes,
             duplicate_bytes: totals.duplicate_bytes,

@@ -78,6 +78,10 @@ impl End for Endpoint {
         Endpoint::srtt(self, path)
     }
 
+    fn delivered_bytes(&self) -> u64 {
+        Endpoint::delivered_bytes(self)
+    }
+
     fn counts(&self) -> Counts {
         let totals = self.totals();
         Counts {
@@ -91,12 +95,7 @@ impl End for Endpoint {
 
     fn received(&self) -> Received {
         let (waiting_bytes, waiting_max_bytes, duplicate_bytes) = self.reorder_bytes();
-        Received {
-            delivered_bytes: self.delivered_bytes(),
-            waiting_bytes,
-            waiting_max_bytes,
-            duplicate_bytes,
-        }
+        Received { waiting_bytes, waiting_max_bytes, duplicate_bytes }
     }
 
     fn take_events(&mut self) -> Vec<Noted> {
