@@ -25,7 +25,7 @@
 //! (`Config::datagram_bytes` is what the caller knows); ACK frequency; QUIC version 2; stream priorities;
 //! key updates and timers in the qlog. What a scheduler hears of delivery
 //! ([`scheduler::Scheduler::on_delivered`]) counts the bytes of one stream. A listener for many
-//! connections is the caller's; `crates/udp` has one.
+//! connections is the caller's; `crates/sockets` has one.
 //!
 //! A peer that acknowledges all paths on one (noq-proto) makes every path look silent when that one is
 //! dark: nothing here helps against that.

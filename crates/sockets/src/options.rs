@@ -1,6 +1,6 @@
 //! What users choose, as JSON of the Python side.
 
-use crate::error::UdpError;
+use crate::error::SocketError;
 use mpquic::{AckPath, Config, Reinjection, Role};
 use serde::Deserialize;
 use std::path::PathBuf;
@@ -67,15 +67,15 @@ impl Options {
     ///
     /// # Errors
     /// Values that make no sense.
-    pub fn config(&self, role: Role) -> Result<Config, UdpError> {
+    pub fn config(&self, role: Role) -> Result<Config, SocketError> {
         if !DATAGRAM_BYTES.contains(&self.datagram_bytes) {
             let (least, most) = (DATAGRAM_BYTES.start(), DATAGRAM_BYTES.end());
             let got = self.datagram_bytes;
             let say = format!("datagrams of {got} bytes cannot be; take {least} to {most}");
-            return Err(UdpError::Config(say));
+            return Err(SocketError::Config(say));
         }
         let idle_timeout = Duration::try_from_secs_f64(self.idle_timeout_s)
-            .map_err(|error| UdpError::Config(format!("idle timeout: {error}")))?;
+            .map_err(|error| SocketError::Config(format!("idle timeout: {error}")))?;
         let mut config = Config::new(role);
         config.congestion = self.congestion.clone();
         config.ack_path = self.ack_path;

@@ -1,6 +1,6 @@
 //! Network interfaces, which come and go.
 
-use crate::error::UdpError;
+use crate::error::SocketError;
 use rustix::net::netdevice::name_to_index;
 use std::fmt;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
@@ -23,7 +23,7 @@ impl Local {
     }
 
     /// The address to send from to `remote`; `None`: any. An error when there is none at present.
-    pub(crate) fn source(&self, remote: SocketAddr) -> Result<Option<IpAddr>, UdpError> {
+    pub(crate) fn source(&self, remote: SocketAddr) -> Result<Option<IpAddr>, SocketError> {
         match self {
             Self::Any => Ok(None),
             Self::Address(address) if address.is_ipv4() == remote.is_ipv4() => Ok(Some(*address)),
@@ -43,9 +43,9 @@ impl fmt::Display for Local {
     }
 }
 
-fn no_address(name: String, remote: SocketAddr) -> UdpError {
+fn no_address(name: String, remote: SocketAddr) -> SocketError {
     let family = if remote.is_ipv4() { "IPv4" } else { "IPv6" };
-    UdpError::NoAddress { name, family, remote }
+    SocketError::NoAddress { name, family, remote }
 }
 
 /// Whether there is an interface of this name, up or not.
@@ -56,7 +56,7 @@ pub(crate) fn exists(name: &str) -> bool {
 }
 
 /// The address of a running interface that reaches `remote`: not link-local unless it is.
-fn of_interface(name: &str, remote: SocketAddr) -> Result<IpAddr, UdpError> {
+fn of_interface(name: &str, remote: SocketAddr) -> Result<IpAddr, SocketError> {
     let all = if_addrs::get_if_addrs().unwrap_or_default();
     let own = all.iter().filter(|one| one.name == name && one.is_oper_up());
     let mut fitting = own.filter(|one| {
@@ -66,6 +66,6 @@ fn of_interface(name: &str, remote: SocketAddr) -> Result<IpAddr, UdpError> {
     match fitting.next() {
         Some(one) => Ok(one.ip()),
         None if exists(name) => Err(no_address(name.to_owned(), remote)),
-        None => Err(UdpError::NoInterface(name.to_owned())),
+        None => Err(SocketError::NoInterface(name.to_owned())),
     }
 }

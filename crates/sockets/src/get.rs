@@ -1,6 +1,6 @@
 //! A client that fetches one file over HTTP/0.9.
 
-use crate::error::UdpError;
+use crate::error::SocketError;
 use crate::files::NO_SUCH_FILE;
 use crate::session::{Notice, PathReport, Session, Status};
 use mpquic::{Endpoint, Event, Read};
@@ -37,7 +37,7 @@ pub struct Get<F> {
     file: Option<File>,
     stream: Option<u64>,
     bytes: u64,
-    outcome: Option<Result<(), UdpError>>,
+    outcome: Option<Result<(), SocketError>>,
     look_at: Instant,
     notices: Vec<Notice>,
     told: bool,
@@ -49,11 +49,11 @@ impl<F: FnMut(&Progress<'_>) -> bool + Send> Get<F> {
     ///
     /// # Errors
     /// A file that cannot be written.
-    pub fn new(path: &str, out: &Path, watch: F) -> Result<Self, UdpError> {
+    pub fn new(path: &str, out: &Path, watch: F) -> Result<Self, SocketError> {
         let mut part = out.as_os_str().to_owned();
         part.push(".part");
         let part = PathBuf::from(part);
-        let refused = |source| UdpError::Write { path: part.clone(), source, kept: 0 };
+        let refused = |source| SocketError::Write { path: part.clone(), source, kept: 0 };
         let file = Some(File::create(&part).map_err(refused)?);
         Ok(Self {
             path: path.to_owned(),
@@ -81,7 +81,7 @@ impl<F: FnMut(&Progress<'_>) -> bool + Send> Get<F> {
     }
 
     /// What became of it; `None`: the connection ended before its time. An empty rest is removed.
-    pub fn outcome(&mut self) -> Option<Result<(), UdpError>> {
+    pub fn outcome(&mut self) -> Option<Result<(), SocketError>> {
         let outcome = self.outcome.take();
         if self.bytes == 0 && !matches!(outcome, Some(Ok(()))) {
             self.file = None;
@@ -100,7 +100,7 @@ impl<F: FnMut(&Progress<'_>) -> bool + Send> Get<F> {
             let request = format!("GET {path}\r\n");
             let written = endpoint.write(stream, request.as_bytes());
             if written.is_err() || endpoint.finish(stream).is_err() {
-                self.outcome = Some(Err(UdpError::Lost("the request could not be sent".into())));
+                self.outcome = Some(Err(SocketError::Lost("the request could not be sent".into())));
             }
         }
     }
@@ -123,26 +123,26 @@ impl<F: FnMut(&Progress<'_>) -> bool + Send> Get<F> {
             Ok(()) => self.bytes += data.len() as u64,
             Err(source) => {
                 let (path, kept) = (self.part.clone(), self.bytes);
-                self.outcome = Some(Err(UdpError::Write { path, source, kept }));
+                self.outcome = Some(Err(SocketError::Write { path, source, kept }));
             }
         }
     }
 
-    fn complete(&mut self) -> Result<(), UdpError> {
+    fn complete(&mut self) -> Result<(), SocketError> {
         let (part, kept) = (self.part.clone(), self.bytes);
-        let refused = |source| UdpError::Write { path: part.clone(), source, kept };
+        let refused = |source| SocketError::Write { path: part.clone(), source, kept };
         if let Some(file) = self.file.take() {
             file.sync_all().map_err(refused)?; // some disks are full only now
         }
         std::fs::rename(&self.part, &self.out).map_err(refused)
     }
 
-    fn refused(&self, code: u64) -> UdpError {
+    fn refused(&self, code: u64) -> SocketError {
         let path = self.path.clone();
         if code == NO_SUCH_FILE {
-            return UdpError::NoFile(path);
+            return SocketError::NoFile(path);
         }
-        UdpError::GivenUp { path, code, bytes: self.bytes }
+        SocketError::GivenUp { path, code, bytes: self.bytes }
     }
 }
 
@@ -165,7 +165,7 @@ impl<F: FnMut(&Progress<'_>) -> bool + Send> Session for Get<F> {
         if (self.watch)(&Progress { bytes: self.bytes, paths, notices }) {
             return Status::Working;
         }
-        self.outcome.get_or_insert(Err(UdpError::Stopped));
+        self.outcome.get_or_insert(Err(SocketError::Stopped));
         Status::Done(GIVEN_UP)
     }
 

@@ -2,7 +2,7 @@
 
 use crate::clock::Clock;
 use crate::connect::{Race, Winner};
-use crate::error::{UdpError, words};
+use crate::error::{SocketError, words};
 use crate::interfaces::Local;
 use crate::lane::{Lane, State};
 use crate::session::{Ends, Notice, PathReport, Session, Status};
@@ -71,7 +71,7 @@ impl Client {
     ///
     /// # Errors
     /// No interface, no answer, a certificate that is refused, or the session's wish to stop.
-    pub fn connect(config: ClientConfig, session: &mut dyn Session) -> Result<Self, UdpError> {
+    pub fn connect(config: ClientConfig, session: &mut dyn Session) -> Result<Self, SocketError> {
         let mut space = Space::new();
         let Winner { lane, remote, endpoint, socket, events } =
             Race::new(&config)?.run(&mut space, session)?;
@@ -103,7 +103,7 @@ impl Client {
     ///
     /// # Errors
     /// What the system refuses.
-    pub fn run(&mut self, session: &mut dyn Session) -> Result<Closed, UdpError> {
+    pub fn run(&mut self, session: &mut dyn Session) -> Result<Closed, SocketError> {
         loop {
             let now = self.config.clock.now();
             let received = self.receive(now);
@@ -131,7 +131,7 @@ impl Client {
         Some(Closed::Local)
     }
 
-    fn wait(&self, now: Instant, session: &dyn Session) -> Result<(), UdpError> {
+    fn wait(&self, now: Instant, session: &dyn Session) -> Result<(), SocketError> {
         let blocked = self.blocked_since.map(|since| since + PATIENCE).filter(|at| *at > now);
         let timer = match blocked {
             Some(at) => at, // nothing is made meanwhile, whatever the endpoint wants
@@ -381,21 +381,21 @@ impl Client {
     }
 
     /// The error for a connection that ended before its work was done.
-    pub fn error(&self, closed: &Closed) -> UdpError {
+    pub fn error(&self, closed: &Closed) -> SocketError {
         error_of(&self.config, closed)
     }
 }
 
 /// A sentence for how the connection ended, with what the verifier found.
-pub(crate) fn error_of(config: &ClientConfig, closed: &Closed) -> UdpError {
+pub(crate) fn error_of(config: &ClientConfig, closed: &Closed) -> SocketError {
     const NO_ALPN: u64 = 0x100 + 120; // RFC 7301 §3.2: no_application_protocol
     match closed {
         Closed::Error(error) if (0x100..0x200).contains(&error.value) => match config.trust.why() {
-            Some(why) => UdpError::Certificate(format!("{}: {why}", config.name)),
-            None => UdpError::Lost(words(closed)),
+            Some(why) => SocketError::Certificate(format!("{}: {why}", config.name)),
+            None => SocketError::Lost(words(closed)),
         },
-        Closed::PeerTransport(NO_ALPN, _) => UdpError::Protocol(config.name.clone()),
-        _ => UdpError::Lost(words(closed)),
+        Closed::PeerTransport(NO_ALPN, _) => SocketError::Protocol(config.name.clone()),
+        _ => SocketError::Lost(words(closed)),
     }
 }
 

@@ -1,6 +1,6 @@
 //! qlog files: one for each connection.
 
-use crate::error::UdpError;
+use crate::error::SocketError;
 use mpquic::{Endpoint, QlogSchema};
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -11,8 +11,8 @@ use units::Instant;
 const WORTH_A_FILE_BYTES: usize = 1024;
 
 /// Makes the folder of the logs.
-pub(crate) fn prepare(folder: &Path) -> Result<(), UdpError> {
-    std::fs::create_dir_all(folder).map_err(|source| UdpError::Write {
+pub(crate) fn prepare(folder: &Path) -> Result<(), SocketError> {
+    std::fs::create_dir_all(folder).map_err(|source| SocketError::Write {
         path: folder.to_owned(),
         source,
         kept: 0,

@@ -2,7 +2,7 @@
 
 use crate::client::{Client, ClientConfig};
 use crate::clock::Clock;
-use crate::error::UdpError;
+use crate::error::SocketError;
 use crate::get::{Get, Progress};
 use crate::interfaces::Local;
 use crate::options::Options;
@@ -53,7 +53,7 @@ pub struct Fetched {
 pub fn fetch(
     fetch: &Fetch,
     watch: impl FnMut(&Progress<'_>) -> bool + Send,
-) -> Result<Fetched, UdpError> {
+) -> Result<Fetched, SocketError> {
     fetch_from(resolve(&fetch.host, fetch.port)?, fetch, watch)
 }
 
@@ -62,7 +62,7 @@ pub(crate) fn fetch_from(
     servers: Vec<SocketAddr>,
     fetch: &Fetch,
     watch: impl FnMut(&Progress<'_>) -> bool + Send,
-) -> Result<Fetched, UdpError> {
+) -> Result<Fetched, SocketError> {
     let name = authority(&fetch.host, fetch.port);
     let trust = Trust::new(&fetch.anchor)?;
     let role = trust.role(&fetch.host, HQ_INTEROP)?;
@@ -102,11 +102,11 @@ pub(crate) fn fetch_from(
 }
 
 /// The error with what is left of the file.
-fn kept<F: FnMut(&Progress<'_>) -> bool + Send>(error: UdpError, get: &Get<F>) -> UdpError {
+fn kept<F: FnMut(&Progress<'_>) -> bool + Send>(error: SocketError, get: &Get<F>) -> SocketError {
     match error {
-        UdpError::Lost(why) if get.bytes() > 0 => {
+        SocketError::Lost(why) if get.bytes() > 0 => {
             let (bytes, part) = (get.bytes(), get.part().display());
-            UdpError::Lost(format!("{why}; the {bytes} bytes that came are kept in {part}"))
+            SocketError::Lost(format!("{why}; the {bytes} bytes that came are kept in {part}"))
         }
         error => error,
     }
@@ -116,9 +116,9 @@ fn kept<F: FnMut(&Progress<'_>) -> bool + Send>(error: UdpError, get: &Get<F>) -
 ///
 /// # Errors
 /// A name that nobody knows.
-pub fn resolve(host: &str, port: u16) -> Result<Vec<SocketAddr>, UdpError> {
+pub fn resolve(host: &str, port: u16) -> Result<Vec<SocketAddr>, SocketError> {
     let found = (host, port).to_socket_addrs();
-    let unknown = |error| UdpError::Config(format!("'{host}' has no address: {error}"));
+    let unknown = |error| SocketError::Config(format!("'{host}' has no address: {error}"));
     Ok(found.map_err(unknown)?.collect())
 }
 

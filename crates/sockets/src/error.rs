@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 /// Why a client or a server could not do what it was asked to. Each says what to do about it.
 #[derive(Debug, thiserror::Error)]
-pub enum UdpError {
+pub enum SocketError {
     /// There is no such interface.
     #[error("there is no network interface '{0}'; 'ip link' lists those that there are")]
     NoInterface(String),

@@ -1,7 +1,7 @@
 //! TLS of noq's ends: the same certificates and pins as ours, from the roles of our own.
 
 use mpquic::{Role, rustls};
-use udp::{Anchor, HQ_INTEROP, Identity, Trust};
+use sockets::{Anchor, HQ_INTEROP, Identity, Trust};
 
 /// A server's, and the fingerprint of its certificate.
 pub fn server() -> (rustls::ServerConfig, [u8; 32]) {

@@ -37,7 +37,7 @@ pub use bulk::{Bulk, BulkPlan, BulkReport, Happening, PathRow, Row, Shared};
 pub use carry::{BulkServer, Carry, Foreseen, carry};
 pub use client::{Client, ClientConfig};
 pub use clock::{Clock, monotonic_ns};
-pub use error::UdpError;
+pub use error::SocketError;
 pub use fetch::{Fetch, Fetched, fetch, resolve};
 pub use files::{Files, Served};
 pub use gate::RetryPolicy;
@@ -49,7 +49,7 @@ pub use session::{Ends, Notice, PathReport, Session, Status};
 pub use tls::{Anchor, HQ_INTEROP, Identity, Trust};
 
 #[cfg(test)]
-extern crate self as udp; // what tests share with the examples names the crate from outside
+extern crate self as sockets; // what tests share with the examples names the crate from outside
 
 #[cfg(test)]
 mod tests;

@@ -2,7 +2,7 @@
 //! that answers wins (after RFC 8305).
 
 use crate::client::{ClientConfig, MOST_LANES, error_of};
-use crate::error::UdpError;
+use crate::error::SocketError;
 use crate::interfaces::{Local, exists};
 use crate::log;
 use crate::session::{Session, Status};
@@ -41,21 +41,21 @@ pub(crate) struct Race<'a> {
     candidates: VecDeque<(usize, SocketAddr)>,
     next_at: Instant,
     attempts: Vec<Attempt>,
-    error: Option<UdpError>,
+    error: Option<SocketError>,
 }
 
 impl<'a> Race<'a> {
-    pub fn new(config: &'a ClientConfig) -> Result<Self, UdpError> {
+    pub fn new(config: &'a ClientConfig) -> Result<Self, SocketError> {
         if config.paths.is_empty() || config.paths.len() > MOST_LANES {
             let paths = config.paths.len();
             let say = format!("{paths} paths were given; a client has 1 to {MOST_LANES}");
-            return Err(UdpError::Config(say));
+            return Err(SocketError::Config(say));
         }
         for local in &config.paths {
             if let Local::Interface(name) = local
                 && !exists(name)
             {
-                return Err(UdpError::NoInterface(name.clone()));
+                return Err(SocketError::NoInterface(name.clone()));
             }
         }
         config.qlog.as_deref().map_or(Ok(()), log::prepare)?;
@@ -67,13 +67,17 @@ impl<'a> Race<'a> {
         Ok(Self { config, candidates, next_at, attempts: Vec::new(), error: None })
     }
 
-    pub fn run(mut self, space: &mut Space, session: &mut dyn Session) -> Result<Winner, UdpError> {
+    pub fn run(
+        mut self,
+        space: &mut Space,
+        session: &mut dyn Session,
+    ) -> Result<Winner, SocketError> {
         let clock = self.config.clock;
         let deadline = clock.now() + self.config.patience;
         loop {
             let now = clock.now();
             if session.due() <= now && session.look(now, &[]) != Status::Working {
-                return Err(UdpError::Stopped);
+                return Err(SocketError::Stopped);
             }
             self.launch(now)?;
             if let Some(winner) = self.turn(now, space)? {
@@ -92,9 +96,9 @@ impl<'a> Race<'a> {
         }
     }
 
-    fn no_answer(&self) -> UdpError {
+    fn no_answer(&self) -> SocketError {
         let paths: Vec<String> = self.config.paths.iter().map(Local::to_string).collect();
-        UdpError::NoAnswer {
+        SocketError::NoAnswer {
             remote: self.config.name.clone(),
             seconds: self.config.patience.as_secs(),
             paths: paths.join(", "),
@@ -102,7 +106,7 @@ impl<'a> Race<'a> {
     }
 
     /// Begins with the next candidate when it is time, or when none is under way.
-    fn launch(&mut self, now: Instant) -> Result<(), UdpError> {
+    fn launch(&mut self, now: Instant) -> Result<(), SocketError> {
         while (self.next_at <= now || self.attempts.is_empty())
             && let Some((lane, remote)) = self.candidates.pop_front()
         {
@@ -117,7 +121,7 @@ impl<'a> Race<'a> {
             let at = (now, PathId(lane as u8));
             let seed = random_u64();
             let endpoint = Endpoint::new(self.config.endpoint.clone(), scheduler, at, seed);
-            let mut endpoint = endpoint.map_err(|error| UdpError::Tls(error.to_string()))?;
+            let mut endpoint = endpoint.map_err(|error| SocketError::Tls(error.to_string()))?;
             if let Some(folder) = &self.config.qlog {
                 log::start(&mut endpoint, now, folder, &format!("client-{seed:016x}"));
             }
@@ -128,7 +132,7 @@ impl<'a> Race<'a> {
     }
 
     /// Lets every attempt advance; the one that is connected, if there is one.
-    fn turn(&mut self, now: Instant, space: &mut Space) -> Result<Option<Winner>, UdpError> {
+    fn turn(&mut self, now: Instant, space: &mut Space) -> Result<Option<Winner>, SocketError> {
         let mut won = None;
         let mut failed = Vec::new();
         for (place, attempt) in self.attempts.iter_mut().enumerate() {
@@ -136,7 +140,7 @@ impl<'a> Race<'a> {
                 Outcome::Open => {}
                 Outcome::Connected => won = won.or(Some(place)),
                 Outcome::Over(closed) => match error_of(self.config, &closed) {
-                    error @ UdpError::Certificate(_) => return Err(error),
+                    error @ SocketError::Certificate(_) => return Err(error),
                     error => {
                         self.error = Some(error);
                         failed.push(place);
@@ -165,7 +169,7 @@ enum Outcome {
     Open,
     Connected,
     Over(Closed),
-    NoPath(UdpError),
+    NoPath(SocketError),
 }
 
 impl Attempt {
@@ -180,7 +184,7 @@ impl Attempt {
         self.events.append(&mut self.endpoint.take_events());
         if let Err(error) = self.transmit(now) {
             let address = self.remote.to_string();
-            return Outcome::NoPath(UdpError::Bind { address, reason: error.to_string() });
+            return Outcome::NoPath(SocketError::Bind { address, reason: error.to_string() });
         }
         let closed = self.events.iter().find_map(|event| match event {
             Event::Closed(closed) => Some(closed.clone()),

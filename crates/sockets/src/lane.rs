@@ -1,6 +1,6 @@
 //! A path of a client: its interface, and the sockets that it has one after the other.
 
-use crate::error::UdpError;
+use crate::error::SocketError;
 use crate::interfaces::Local;
 use crate::socket::Socket;
 use std::net::SocketAddr;
@@ -66,7 +66,7 @@ impl Lane {
     }
 
     /// A new socket, from any port.
-    pub fn dial(&mut self) -> Result<Socket, UdpError> {
+    pub fn dial(&mut self) -> Result<Socket, SocketError> {
         let reaches = |remote: &&SocketAddr| self.local.source(**remote).is_ok();
         if !reaches(&&self.remote) {
             self.remote = self.remotes.iter().find(reaches).copied().unwrap_or(self.remote);

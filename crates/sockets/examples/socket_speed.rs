@@ -1,5 +1,5 @@
 //! How fast bulk transfers are over loopback sockets, ours beside noq-proto in the same run:
-//! `cargo run --release --package skyweave-udp --example socket_speed [MEGABYTES [ROUNDS [ours|noq]]]` prints one
+//! `cargo run --release --package skyweave-sockets --example socket_speed [MEGABYTES [ROUNDS [ours|noq]]]` prints one
 //! JSON object. Each end has a thread; both have GSO and GRO by quinn-udp and datagrams of one size.
 //! It reports and never judges: a busy machine changes the numbers by a factor.
 
@@ -13,11 +13,11 @@ mod tls_of_tests;
 
 use noq::{Noq, Tuning};
 use rustix::time::{ClockId, clock_gettime};
+use sockets::*;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
-use udp::*;
 
 const DATAGRAM: u16 = 1440;
 const LIMIT_NS: u64 = 120_000_000_000;

@@ -1,6 +1,6 @@
 //! One UDP socket: batches out by GSO, batches in by GRO and `recvmmsg`.
 
-use crate::error::UdpError;
+use crate::error::SocketError;
 use crate::interfaces::Local;
 use mpquic::Ecn;
 use quinn_udp::{EcnCodepoint, RecvMeta, Transmit, UdpSockRef, UdpSocketState};
@@ -92,8 +92,8 @@ pub(crate) struct Socket {
 
 impl Socket {
     /// A socket that listens on `address`.
-    pub fn listen(address: SocketAddr) -> Result<Self, UdpError> {
-        let refused = |error| UdpError::Bind {
+    pub fn listen(address: SocketAddr) -> Result<Self, SocketError> {
+        let refused = |error| SocketError::Bind {
             address: address.to_string(),
             reason: reason(&error, "another program uses that port; take another one"),
         };
@@ -108,9 +108,9 @@ impl Socket {
     }
 
     /// A socket for a path from `local` to `remote`; `port` 0: any.
-    pub fn connect(local: &Local, remote: SocketAddr, port: u16) -> Result<Self, UdpError> {
+    pub fn connect(local: &Local, remote: SocketAddr, port: u16) -> Result<Self, SocketError> {
         let source = local.source(remote)?;
-        let refused = |error| UdpError::Bind {
+        let refused = |error| SocketError::Bind {
             address: local.to_string(),
             reason: reason(&error, "is that an address of this machine?"),
         };
@@ -131,7 +131,7 @@ impl Socket {
     }
 
     /// Whether the kernel has a route from `local` to `remote` now; nothing is sent.
-    pub fn check_route(&self, local: &Local, remote: SocketAddr) -> Result<(), UdpError> {
+    pub fn check_route(&self, local: &Local, remote: SocketAddr) -> Result<(), SocketError> {
         let probe = || -> io::Result<()> {
             let socket = new(remote)?;
             if let Local::Interface(name) = local {
@@ -143,7 +143,7 @@ impl Socket {
             socket.connect(&remote.into())
         };
         let address = local.to_string();
-        probe().map_err(|error| UdpError::Bind { address, reason: error.to_string() })
+        probe().map_err(|error| SocketError::Bind { address, reason: error.to_string() })
     }
 
     fn over(socket: socket2::Socket) -> io::Result<Self> {

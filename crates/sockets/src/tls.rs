@@ -1,6 +1,6 @@
 //! Certificates: whom a client trusts, and what a server shows.
 
-use crate::error::UdpError;
+use crate::error::SocketError;
 use mpquic::rustls;
 use ring::digest::{SHA256, digest};
 use rustls::client::WebPkiServerVerifier;
@@ -28,7 +28,7 @@ pub enum Anchor {
 
 impl Anchor {
     /// A pin from its 64 hexadecimal digits, with or without colons.
-    pub fn pin(text: &str) -> Result<Self, UdpError> {
+    pub fn pin(text: &str) -> Result<Self, SocketError> {
         let digits: String = text.chars().filter(|c| *c != ':').collect();
         let byte = |at: usize| {
             digits.get(2 * at..2 * at + 2).and_then(|pair| u8::from_str_radix(pair, 16).ok())
@@ -38,7 +38,7 @@ impl Anchor {
         pin.map(Self::Pin).ok_or_else(|| {
             let say =
                 "is no SHA-256 fingerprint; give the 64 hexadecimal digits that the server printed";
-            UdpError::Config(format!("'{text}' {say}"))
+            SocketError::Config(format!("'{text}' {say}"))
         })
     }
 }
@@ -67,7 +67,7 @@ impl Trust {
     ///
     /// # Errors
     /// Authorities that cannot be read, or none.
-    pub fn new(anchor: &Anchor) -> Result<Self, UdpError> {
+    pub fn new(anchor: &Anchor) -> Result<Self, SocketError> {
         let provider = provider();
         let by = match anchor {
             Anchor::Pin(pin) => By::Pin(*pin),
@@ -75,7 +75,7 @@ impl Trust {
             Anchor::System => {
                 let found = rustls_native_certs::load_native_certs();
                 By::Roots(verifier(found.certs, &provider).map_err(|_| {
-                    UdpError::Tls(
+                    SocketError::Tls(
                         "this machine has no certificate authorities; give --ca or --pin".into(),
                     )
                 })?)
@@ -94,14 +94,14 @@ impl Trust {
     ///
     /// # Errors
     /// A name that is none.
-    pub fn role(&self, server_name: &str, alpn: &[u8]) -> Result<mpquic::Role, UdpError> {
+    pub fn role(&self, server_name: &str, alpn: &[u8]) -> Result<mpquic::Role, SocketError> {
         let name = ServerName::try_from(server_name.to_owned());
         let server_name = name.map_err(|_| {
-            UdpError::Config(format!("'{server_name}' is neither a host name nor an address"))
+            SocketError::Config(format!("'{server_name}' is neither a host name nor an address"))
         })?;
         let builder = rustls::ClientConfig::builder_with_provider(self.verifier.provider.clone());
         let builder = builder.with_protocol_versions(&[&rustls::version::TLS13]);
-        let builder = builder.map_err(|error| UdpError::Tls(error.to_string()))?;
+        let builder = builder.map_err(|error| SocketError::Tls(error.to_string()))?;
         let custom = builder.dangerous().with_custom_certificate_verifier(self.verifier.clone());
         let mut tls = custom.with_no_client_auth();
         tls.alpn_protocols = vec![alpn.to_vec()];
@@ -112,12 +112,12 @@ impl Trust {
 fn verifier(
     roots: Vec<CertificateDer<'static>>,
     provider: &Arc<CryptoProvider>,
-) -> Result<Arc<WebPkiServerVerifier>, UdpError> {
+) -> Result<Arc<WebPkiServerVerifier>, SocketError> {
     let mut store = RootCertStore::empty();
     store.add_parsable_certificates(roots);
     WebPkiServerVerifier::builder_with_provider(Arc::new(store), provider.clone())
         .build()
-        .map_err(|error| UdpError::Tls(error.to_string()))
+        .map_err(|error| SocketError::Tls(error.to_string()))
 }
 
 impl Verifier {
@@ -209,9 +209,9 @@ impl Identity {
     ///
     /// # Errors
     /// A name that cannot stand in a certificate.
-    pub fn self_signed(names: &[String]) -> Result<Self, UdpError> {
+    pub fn self_signed(names: &[String]) -> Result<Self, SocketError> {
         let made = rcgen::generate_simple_self_signed(names.to_vec())
-            .map_err(|error| UdpError::Tls(error.to_string()))?;
+            .map_err(|error| SocketError::Tls(error.to_string()))?;
         let key = PrivatePkcs8KeyDer::from(made.signing_key.serialize_der());
         Ok(Self { chain: vec![made.cert.der().clone()], key: key.into() })
     }
@@ -220,7 +220,7 @@ impl Identity {
     ///
     /// # Errors
     /// Files that are not there or hold something else.
-    pub fn from_files(cert: &Path, key: &Path) -> Result<Self, UdpError> {
+    pub fn from_files(cert: &Path, key: &Path) -> Result<Self, SocketError> {
         let chain = certificates(cert)?;
         let key = PrivateKeyDer::from_pem_file(key).map_err(|error| pem(key, &error))?;
         Ok(Self { chain, key })
@@ -235,8 +235,8 @@ impl Identity {
     ///
     /// # Errors
     /// A key that does not fit the certificate.
-    pub fn role(&self, alpn: &[u8]) -> Result<mpquic::Role, UdpError> {
-        let refused = |error: rustls::Error| UdpError::Tls(error.to_string());
+    pub fn role(&self, alpn: &[u8]) -> Result<mpquic::Role, SocketError> {
+        let refused = |error: rustls::Error| SocketError::Tls(error.to_string());
         let builder = rustls::ServerConfig::builder_with_provider(provider());
         let builder = builder.with_protocol_versions(&[&rustls::version::TLS13]);
         let builder = builder.map_err(refused)?.with_no_client_auth();
@@ -247,24 +247,24 @@ impl Identity {
     }
 }
 
-fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, UdpError> {
+fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, SocketError> {
     let found = CertificateDer::pem_file_iter(path).map_err(|error| pem(path, &error))?;
     let all: Vec<_> = found.collect::<Result<_, _>>().map_err(|error| pem(path, &error))?;
     if all.is_empty() {
         let reason = "no certificate is in it".to_owned();
-        return Err(UdpError::Pem { path: path.to_owned(), reason });
+        return Err(SocketError::Pem { path: path.to_owned(), reason });
     }
     Ok(all)
 }
 
-fn pem(path: &Path, error: &rustls::pki_types::pem::Error) -> UdpError {
+fn pem(path: &Path, error: &rustls::pki_types::pem::Error) -> SocketError {
     use rustls::pki_types::pem::Error;
     let reason = match error {
         Error::Io(error) => error.to_string(),
         Error::NoItemsFound => "nothing of that kind is in it; it must be a PEM file".into(),
         error => error.to_string(),
     };
-    UdpError::Pem { path: path.to_owned(), reason }
+    SocketError::Pem { path: path.to_owned(), reason }
 }
 
 fn provider() -> Arc<CryptoProvider> {

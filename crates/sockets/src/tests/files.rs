@@ -97,7 +97,7 @@ fn what_cannot_be_fetched_is_said_and_leaves_nothing() {
     let out = folder.0.join("out");
     for path in ["/nothing", "/folder"] {
         let error = super::super::fetch(&server.fetch(path, &out), |_| true).unwrap_err();
-        assert!(matches!(error, UdpError::NoFile(_)), "{error}");
+        assert!(matches!(error, SocketError::NoFile(_)), "{error}");
     }
     let mut fetch = server.fetch("/nothing", &out);
     fetch.anchor = Anchor::Pin([7; 32]);
@@ -105,11 +105,11 @@ fn what_cannot_be_fetched_is_said_and_leaves_nothing() {
     assert!(error.to_string().contains(&server.pin), "{error}");
     fetch.anchor = Anchor::System;
     let error = super::super::fetch(&fetch, |_| true).unwrap_err();
-    assert!(matches!(error, UdpError::Certificate(_) | UdpError::Tls(_)), "{error}");
+    assert!(matches!(error, SocketError::Certificate(_) | SocketError::Tls(_)), "{error}");
     fetch.locals = vec![Local::Interface("nosuch0".into())];
     fetch.anchor = Anchor::Pin([7; 32]);
     let error = super::super::fetch(&fetch, |_| true).unwrap_err();
-    assert!(matches!(error, UdpError::NoInterface(_)), "{error}");
+    assert!(matches!(error, SocketError::NoInterface(_)), "{error}");
     assert!(!out.exists() && !out.with_extension("part").exists());
 }
 
@@ -128,9 +128,9 @@ fn a_server_that_is_not_there_is_given_up() {
         options: Options::default(),
     };
     let error = super::super::fetch(&fetch, |_| true).unwrap_err();
-    assert!(matches!(error, UdpError::NoAnswer { .. }), "{error}");
+    assert!(matches!(error, SocketError::NoAnswer { .. }), "{error}");
     let stopped = super::super::fetch(&fetch, |_| false).unwrap_err();
-    assert!(matches!(stopped, UdpError::Stopped));
+    assert!(matches!(stopped, SocketError::Stopped));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! A server: many connections on one UDP port.
 
 use crate::clock::Clock;
-use crate::error::UdpError;
+use crate::error::SocketError;
 use crate::gate::{Entry, Gate, RetryPolicy};
 use crate::log;
 use crate::peer::Peer;
@@ -83,7 +83,7 @@ impl Server {
     ///
     /// # Errors
     /// An address or port that cannot be had.
-    pub fn bind(address: SocketAddr, mut config: ServerConfig) -> Result<Self, UdpError> {
+    pub fn bind(address: SocketAddr, mut config: ServerConfig) -> Result<Self, SocketError> {
         let socket = Socket::listen(address)?;
         config.qlog.as_deref().map_or(Ok(()), log::prepare)?;
         config.endpoint.reset_key = random();
@@ -114,7 +114,7 @@ impl Server {
     ///
     /// # Errors
     /// What the system refuses.
-    pub fn run(&mut self, service: &mut dyn Service) -> Result<(), UdpError> {
+    pub fn run(&mut self, service: &mut dyn Service) -> Result<(), SocketError> {
         loop {
             let now = self.config.clock.now();
             if service.due() <= now && !service.look(now, self.peers.len()) {

@@ -3,7 +3,7 @@
 use crate::bulk::{Bulk, BulkPlan, BulkReport, COMPLETE, Shared};
 use crate::client::{Client, ClientConfig};
 use crate::clock::Clock;
-use crate::error::UdpError;
+use crate::error::SocketError;
 use crate::gate::RetryPolicy;
 use crate::interfaces::Local;
 use crate::options::Options;
@@ -94,8 +94,9 @@ impl Carry {
 ///
 /// # Errors
 /// A description that makes no sense. What happens on the way is in the report.
-pub fn carry(carry: &Carry) -> Result<BulkReport, UdpError> {
-    let missing = |what: &str| UdpError::Config(format!("a client needs the {what} of the server"));
+pub fn carry(carry: &Carry) -> Result<BulkReport, SocketError> {
+    let missing =
+        |what: &str| SocketError::Config(format!("a client needs the {what} of the server"));
     let server = carry.server.ok_or_else(|| missing("address"))?;
     let pin = carry.pin.as_ref().ok_or_else(|| missing("fingerprint"))?;
     let trust = Trust::new(&Anchor::pin(pin)?)?;
@@ -118,7 +119,9 @@ pub fn carry(carry: &Carry) -> Result<BulkReport, UdpError> {
                 let _how = client.run(&mut bulk); // the report has it
                 return Ok(report.lock().clone());
             }
-            Err(error @ (UdpError::Config(_) | UdpError::Certificate(_))) => return Err(error),
+            Err(error @ (SocketError::Config(_) | SocketError::Certificate(_))) => {
+                return Err(error);
+            }
             Err(error) => error,
         };
         if clock().now() + RETRY >= end {
@@ -140,7 +143,7 @@ impl BulkServer {
     ///
     /// # Errors
     /// An address that cannot be had, or options that make no sense.
-    pub fn bind(address: SocketAddr, options: &Options) -> Result<Self, UdpError> {
+    pub fn bind(address: SocketAddr, options: &Options) -> Result<Self, SocketError> {
         let identity = Identity::self_signed(&[NAME.to_owned()])?;
         let config = ServerConfig {
             endpoint: options.config(identity.role(ALPN)?)?,
@@ -169,7 +172,7 @@ impl BulkServer {
     ///
     /// # Errors
     /// What the system refuses.
-    pub fn carry(&mut self, carry: &Carry) -> Result<BulkReport, UdpError> {
+    pub fn carry(&mut self, carry: &Carry) -> Result<BulkReport, SocketError> {
         let mut service = OneTransfer {
             plan: carry.plan(false),
             reports: Vec::new(),

@@ -1,7 +1,7 @@
 //! Waiting for sockets.
 
 use crate::clock::Clock;
-use crate::error::UdpError;
+use crate::error::SocketError;
 use crate::socket::Socket;
 use crate::watch::Watch;
 use rustix::event::{PollFd, PollFlags, poll};
@@ -18,7 +18,7 @@ pub(crate) fn wait<'a>(
     sockets: impl Iterator<Item = &'a Socket>,
     watch: Option<&Watch>,
     until: Instant,
-) -> Result<(), UdpError> {
+) -> Result<(), SocketError> {
     let mut polled: Vec<PollFd<'_>> = sockets
         .map(|socket| {
             let writes = if socket.is_blocked() { PollFlags::OUT } else { PollFlags::empty() };
@@ -29,6 +29,6 @@ pub(crate) fn wait<'a>(
     let timeout = clock.until(until.min(clock.now() + LONGEST));
     match poll(&mut polled, Some(&timeout)) {
         Ok(_) | Err(Errno::INTR) => Ok(()),
-        Err(error) => Err(UdpError::Wait(io::Error::from(error))),
+        Err(error) => Err(SocketError::Wait(io::Error::from(error))),
     }
 }

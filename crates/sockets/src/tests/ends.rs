@@ -14,7 +14,7 @@ pub struct Folder(pub PathBuf);
 impl Folder {
     pub fn new(name: &str) -> Self {
         let folder =
-            std::env::temp_dir().join(format!("skyweave-udp-{}-{name}", std::process::id()));
+            std::env::temp_dir().join(format!("skyweave-sockets-{}-{name}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         Self(folder)
     }
