@@ -36,6 +36,7 @@ lint: setup ## Check formatting, lints, types, and the stub against the compiled
 	$(BIN)/ruff check python tests studies scripts/compare-checkouts
 	$(BIN)/ruff format --check python tests studies scripts/compare-checkouts
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
 	$(BIN)/python -m mypy.stubtest skyweave._skyweave
 
 format: setup ## Rewrite sources in the house format

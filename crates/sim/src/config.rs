@@ -1,4 +1,4 @@
-//! The description of a run: the JSON of `python/skyweave/config.py`, whose units are in the names.
+//! The description of a run: the JSON of `python/skyweave/model/config.py`, whose units are in the names.
 
 use crate::SimError;
 use congestion::Choice as Congestion;
