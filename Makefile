@@ -29,10 +29,12 @@ test-rust: $(VENV)/.tools
 test-python: setup
 	$(BIN)/pytest -n 2 --dist loadfile
 
-lint: setup ## Check formatting, lints, types, and the stub against the compiled module
+lint: setup ## Check formatting, lints, types, references, Rust's documentation, and the stub
 	@! git grep -nE '^(<<<<<<<|>>>>>>>) ' || { echo 'a merge was left unfinished there'; exit 1; }
+	scripts/check-references
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
+	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked --quiet
 	$(BIN)/ruff check python tests studies
 	$(BIN)/ruff format --check python tests studies
 	$(BIN)/mypy

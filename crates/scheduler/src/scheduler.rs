@@ -87,7 +87,7 @@ pub enum PathEvent {
 /// `select` is asked once per segment and must answer with a path that is `usable` and `has_room`
 /// (or see [`Scheduler::queue_limit_windows`]), or wait. A wait cannot deadlock a connection: when the answer is `Wait` while nothing is in
 /// flight anywhere and some path could send, the connection sends on the usable path with the
-/// smallest RTT (`algorithms.md` §3).
+/// smallest RTT (docs/model.md §3).
 pub trait Scheduler: Send + std::fmt::Debug {
     /// Chooses a path for the segment at hand.
     fn select(&mut self, view: &ConnectionView<'_>) -> Decision;
@@ -149,7 +149,7 @@ pub trait Scheduler: Send + std::fmt::Debug {
     }
 
     /// Whether the connection may use opportunistic retransmission and penalisation with this
-    /// scheduler (mode `v0.96`, `algorithms.md` §2.6 and §2.7).
+    /// scheduler (mode `v0.96`, docs/model.md §2.6 and §2.7).
     fn wants_receive_buffer_optimisation(&self) -> bool {
         true
     }

@@ -18,7 +18,7 @@ pub struct PathView {
     /// far as its state is concerned. Says nothing of room.
     pub usable: bool,
     /// There is room for one more segment: free congestion window (`v0.96`) or send memory
-    /// (`upstream`), `algorithms.md` §2.4.
+    /// (`upstream`), docs/model.md §2.4.
     pub has_room: bool,
     /// A backup path: used only when no other path is usable.
     pub backup: bool,
@@ -33,7 +33,7 @@ pub struct PathView {
     /// Mean deviation of the RTT, as it is.
     pub mdev: Duration,
     /// Linux `rttvar_us`: four mean deviations and never below 200 ms, what kernel ECF reads
-    /// (`algorithms.md` §1.1).
+    /// (docs/model.md §1.1).
     pub rttvar_kernel: Duration,
     /// Congestion window.
     pub cwnd_packets: u64,
@@ -48,7 +48,7 @@ pub struct PathView {
     pub unacked_bytes: u64,
     /// Payload bytes of one full segment.
     pub mss_bytes: u64,
-    /// The rate that the path's stack would pace at (`algorithms.md` §1.4); zero before the first
+    /// The rate that the path's stack would pace at (docs/model.md §1.4); zero before the first
     /// RTT sample.
     pub pacing_rate: Bitrate,
     /// Share of the sent packets that were lost, since the path began.
@@ -89,7 +89,7 @@ pub struct ConnectionView<'a> {
     /// What is left of the receive window beyond everything sent.
     pub window_left_bytes: u64,
     /// The receive-buffer optimisation has met a closed window since the last decision
-    /// (`algorithms.md` §2.6): BLEST raises its lambda.
+    /// (docs/model.md §2.6): BLEST raises its lambda.
     pub window_blocked: bool,
 }
 

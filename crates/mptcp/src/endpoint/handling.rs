@@ -105,7 +105,7 @@ impl Endpoint {
         self.scheduler.on_path_event(now, path, PathEvent::Established);
     }
 
-    /// DATA_ACK and window, whichever subflow brought them: the largest count (§2.1).
+    /// DATA_ACK and window, whichever subflow brought them: the largest count (docs/model.md §2.1).
     fn on_window(&mut self, now: Instant, segment: &Segment) {
         if self.send.on_data_ack(segment.data_ack, segment.window_end) {
             self.meta_backoff = 0;

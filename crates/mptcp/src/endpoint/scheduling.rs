@@ -148,7 +148,7 @@ impl Endpoint {
         order
     }
 
-    /// The next piece of the path's own walk along the stream (`algorithms.md` §3.5).
+    /// The next piece of the path's own walk along the stream (docs/model.md §3.5).
     fn repetition(&self, path: PathId, able: PathSet) -> Option<(PathId, Piece)> {
         let state = self.paths.get(path.index()).filter(|_| able.contains(path))?;
         let segment = self.send.first_from(state.walked_to)?;
@@ -197,7 +197,7 @@ impl Endpoint {
     }
 
     /// A scheduler that waits while nothing is under way anywhere would wait for ever: send on the
-    /// fastest path with room instead (`algorithms.md` §3).
+    /// fastest path with room instead (docs/model.md §3).
     fn break_deadlock(&self) -> PathSet {
         let idle =
             self.subflows.iter().flatten().all(|subflow| {
@@ -292,7 +292,7 @@ impl Endpoint {
 }
 
 /// Established and not thought dead. In v0.96 a subflow that repairs a timeout takes no new data
-/// either (`algorithms.md` §2.4).
+/// either (docs/model.md §2.4).
 pub(super) fn is_usable(mode: Mode, subflow: &Subflow, state: &PathState) -> bool {
     let repairs = mode == Mode::V096 && subflow.tx.ca() == CaState::Loss;
     subflow.is_established() && !state.failed && !repairs

@@ -1,5 +1,5 @@
 //! What upstream Linux does when DATA_ACK stalls: one fragment on an idle subflow, and stale
-//! subflows (`algorithms.md` §2.5; `net/mptcp/protocol.c`, `pm_netlink.c`).
+//! subflows (docs/model.md §2.5; `net/mptcp/protocol.c`, `pm_netlink.c`).
 
 use super::Endpoint;
 use crate::endpoint::scheduling::Piece;

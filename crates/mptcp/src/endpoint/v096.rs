@@ -1,6 +1,6 @@
 //! What multipath-tcp.org v0.96 does and upstream does not: `pf`, reinjection on a subflow timeout,
 //! opportunistic retransmission and penalisation, the connection's own timer
-//! (`algorithms.md` §2.5, §2.6; `mptcp_output.c`, `mptcp_sched.c`).
+//! (docs/model.md §2.5, §2.6; `mptcp_output.c`, `mptcp_sched.c`).
 
 use super::Endpoint;
 use super::scheduling::Piece;

@@ -11,7 +11,7 @@ pub(crate) struct MetaSegment {
     pub bytes: u64,
     /// Paths on which it was put (kernel `path_mask`).
     pub carried_by: PathSet,
-    /// Paths from whose queue it was reinjected: once each (`algorithms.md` §2.5).
+    /// Paths from whose queue it was reinjected: once each (docs/model.md §2.5).
     pub reinjected_from: PathSet,
 }
 

@@ -1,6 +1,6 @@
 //! ALCS, the scheduler of arXiv 2503.07973 for terrestrial and satellite paths: waits for the fast
 //! path by an estimate of transfer times that corrects itself, and leaves a path before its known
-//! outage (`algorithms.md` §5; step and item numbers are those of §5.2 and §5.3).
+//! outage (docs/model.md §5; step and item numbers are those of §5.2 and §5.3).
 
 mod peak;
 mod sigma;

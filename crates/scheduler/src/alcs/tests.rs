@@ -1,4 +1,4 @@
-//! The steps of `algorithms.md` §5.2 one by one, and the consequences computed in §5.4. Its numbers of
+//! The steps of docs/model.md §5.2 one by one, and the consequences computed in §5.4. Its numbers of
 //! equations are those of arXiv 2503.07973: 3 and 4 are the transfer times; the others (expected and
 //! actual packets, the moves of sigma, its limits) stand there without their numbers.
 
@@ -80,7 +80,7 @@ fn fill_percent(delta: &str, windows: [u64; 2], k: u64) -> u64 {
     (filled * 200 + windows[1]) / (2 * windows[1])
 }
 
-/// `algorithms.md` §5.4, both tables: rtt = (60, 108) ms; values of 100 and more mean "never waits".
+/// docs/model.md §5.4, both tables: rtt = (60, 108) ms; values of 100 and more mean "never waits".
 #[test]
 fn the_slow_window_fills_as_computed() {
     let ks = [1, 10, 100, 500, 2000];
