@@ -33,8 +33,8 @@ lint: setup ## Check formatting, lints, types, and the stub against the compiled
 	@! git grep -nE '^(<<<<<<<|>>>>>>>) ' || { echo 'a merge was left unfinished there'; exit 1; }
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
-	$(BIN)/ruff check python tests studies scripts/compare-checkouts
-	$(BIN)/ruff format --check python tests studies scripts/compare-checkouts
+	$(BIN)/ruff check python tests studies scripts/compare-checkouts scripts/rooms
+	$(BIN)/ruff format --check python tests studies scripts/compare-checkouts scripts/rooms
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest skyweave._skyweave
 
