@@ -35,8 +35,8 @@ lint: setup ## Check formatting, lints, types, references, Rust's documentation,
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked --quiet
-	$(BIN)/ruff check python tests studies
-	$(BIN)/ruff format --check python tests studies
+	$(BIN)/ruff check python tests studies scripts/check-references scripts/compare-checkouts scripts/rooms
+	$(BIN)/ruff format --check python tests studies scripts/check-references scripts/compare-checkouts scripts/rooms
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest skyweave._skyweave
 
