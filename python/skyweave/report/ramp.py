@@ -12,7 +12,7 @@ from skyweave.record import Record
 from skyweave.report.metrics import Values, capacity_in_bins
 
 BIN_S = 0.25
-"""Rates of a path are means over so many seconds."""
+"""Rates of a path are means over this many seconds."""
 SHARE = 0.5
 
 

@@ -312,8 +312,8 @@ impl Endpoint {
         )
     }
 
-    /// Nothing new to send, or the window is closed: what a slower path has in flight goes again
-    /// where it arrives sooner.
+    /// Nothing new to send, or the window is closed: what a slower path has in flight is
+    /// retransmitted where it arrives sooner.
     fn tail_datagram(&mut self, now: Instant) -> Option<(PathId, Vec<u8>)> {
         if !self.config.reinjection.at_tail || self.views.len() < 2 || self.has_data() {
             return None;

@@ -137,7 +137,7 @@ impl Endpoint {
         }
     }
 
-    /// A window that a filled hole reopens is told at once (Linux `tcp_cleanup_rbuf`).
+    /// A window that a filled hole reopens is announced at once (Linux `tcp_cleanup_rbuf`).
     fn update_window(&mut self, path: PathId) {
         let waiting: u64 = self.subflows.iter().flatten().map(|s| s.rx.waiting_bytes()).sum();
         if self.receive.has_reopened(waiting)

@@ -21,7 +21,7 @@ enum Origin {
     Repeat,
 }
 
-/// The piece at hand.
+/// The piece being scheduled.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Piece {
     dsn: u64,
@@ -38,18 +38,18 @@ impl Piece {
         Self { dsn, bytes, ..Self::NONE }
     }
 
-    /// A piece that was sent before and goes again whatever carried it.
+    /// A piece that was sent before, to send again whatever carried it.
     pub fn again(dsn: u64, bytes: u64) -> Self {
         Self { origin: Origin::Reinjection, ..Self::new(dsn, bytes) }
     }
 }
 
-/// What becomes of the piece at hand.
+/// What becomes of the piece being scheduled.
 #[derive(Clone, Copy, Debug)]
 enum Order {
     Wait,
     Send(PathSet),
-    /// It stays at hand, and this other one goes out on this path.
+    /// It stays the next one, and this other one goes out on this path.
     Instead(PathId, Piece),
 }
 
@@ -156,7 +156,7 @@ impl Endpoint {
         Some((path, Piece { origin: Origin::Repeat, ..piece }))
     }
 
-    /// A new piece further on in the stream than the one at hand.
+    /// A new piece further on in the stream than the one being scheduled.
     fn piece_ahead(
         &mut self,
         path: PathId,
@@ -196,8 +196,8 @@ impl Endpoint {
         if targets == PathSet::EMPTY { Order::Wait } else { Order::Send(targets) }
     }
 
-    /// A scheduler that waits while nothing is under way anywhere would wait for ever: send on the
-    /// fastest path with room instead (docs/model.md §3).
+    /// A scheduler that waits while nothing is under way anywhere would never stop waiting: send on
+    /// the fastest path with room instead (docs/model.md §3).
     fn break_deadlock(&self) -> PathSet {
         let idle =
             self.subflows.iter().flatten().all(|subflow| {

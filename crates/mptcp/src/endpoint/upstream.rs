@@ -73,7 +73,7 @@ impl Endpoint {
         })
     }
 
-    /// Stops using a subflow and sends everything without DATA_ACK again elsewhere.
+    /// Stops using a subflow and reinjects everything without DATA_ACK elsewhere.
     fn mark_stale(&mut self, now: Instant, path: PathId) {
         self.paths[path.index()].failed = true;
         let count = self.send.reinject_all();

@@ -295,7 +295,7 @@ fn waits_are_looked_at_again_when_the_paths_change() {
     assert_eq!(ask(&[only], 10_200, MSS), Decision::Wait(Some(ms(11_000))), "all are out");
 }
 
-/// A reinjection that only the absent path has not carried goes again where it went.
+/// A reinjection that only the absent path has not carried is sent again where it went.
 #[test]
 fn a_reinjection_does_not_hold_up_the_stream_for_an_outage() {
     let mut paths = [with_outage(path(0, 60, 20, 5), 900, 2_000), path(1, 108, 40, 10)];

@@ -54,7 +54,7 @@ fn ecf_hysteresis_outlives_a_failed_second_inequality() {
     assert_eq!(ask(200, 55), send(1), "no longer waiting");
 }
 
-/// §3.7: (q, if, w, ss, rtt) and the transfer time in ms; q counts the segment at hand.
+/// §3.7: (q, if, w, ss, rtt) and the transfer time in ms; q counts the segment being scheduled.
 #[test]
 fn sttf_reference_results() {
     for (q, in_flight, cwnd, ssthresh, rtt_ms, expected_ms) in [
