@@ -87,7 +87,7 @@ def records(out: Path) -> list[Path]:
 
 
 def until(count: int, mark: bytes) -> int:
-    """Wait for so many processes of a test; return the first of them."""
+    """Wait for this many processes of a test; return the first of them."""
     while len(found := marked(mark)) < count:
         pass
     return min(found)

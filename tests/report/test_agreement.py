@@ -1,4 +1,4 @@
-"""Simulated runs are paired with live ones, and what they differ by is told exactly."""
+"""Simulated runs are paired with live ones, and what they differ by is reported exactly."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Multipath QUIC in a study file: its settings expand, reach the run and are told by labels."""
+"""Multipath QUIC in a study file: its settings expand, reach the run and appear in labels."""
 
 from __future__ import annotations
 

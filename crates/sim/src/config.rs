@@ -45,7 +45,7 @@ pub(crate) fn true_outages(path: &PathConfig) -> Result<Vec<Outage>, SimError> {
     apart("outages", both.map(|outage| (outage.start_s, outage.end_s)).collect())
 }
 
-/// What the sending end is told of a path; empty when nothing is known ahead.
+/// What the sending end knows ahead of a path; empty when it knows nothing.
 pub(crate) fn known_outages(path: &PathConfig) -> Result<Vec<Outage>, SimError> {
     match &path.forecast {
         Forecast::Word(ForecastWord::None) => Ok(Vec::new()),
@@ -91,7 +91,7 @@ pub enum Transport {
 pub struct QuicConfig {
     /// Which path carries acknowledgements.
     pub ack_path: mpquic::AckPath,
-    /// What goes again on another path beyond what is known to be lost.
+    /// What is retransmitted on another path beyond what is known to be lost.
     pub reinjection: Reinject,
     /// UDP payload of a full packet.
     pub datagram_bytes: usize,
@@ -126,7 +126,7 @@ impl From<Reinject> for mpquic::Reinjection {
     }
 }
 
-/// One bulk transfer: so many bytes, or as much as fits into a time.
+/// One bulk transfer: this many bytes, or as much as fits into a time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BulkConfig {

@@ -34,7 +34,7 @@ AckPathOption = Annotated[
 ]
 ReinjectionOption = Annotated[
     Reinjection,
-    typer.Option(help="What goes again on another path though it is not known to be lost."),
+    typer.Option(help="What is retransmitted on another path though it is not known to be lost."),
 ]
 Datagram = Annotated[
     int, typer.Option(metavar="BYTES", help="UDP payload of a full packet; 1200 fits every path.")

@@ -26,7 +26,7 @@ Live runs also have ``reinjections`` (of the whole connection), ``fallback`` (it
 and ``error`` (why a transfer did not open or broke off; null if neither).
 
 ``outage_*``: what was sent on this path during an outage, or within a smoothed RTT before one, and
-went again on the same path or on another one (null in live runs and of multipath QUIC).
+was retransmitted on the same path or on another one (null in live runs and of multipath QUIC).
 ``longest_stall_s`` is the longest time without anything new for the receiving application, from its
 first byte on (live: known to a sample interval; null if nothing came). ``goodput_mbps`` is what it
 got, from the opening of the connection to its end; ``unique_bytes`` came first on that path.

@@ -19,7 +19,7 @@ from skyweave.plotting.style import LIGHT, drawing
 STRETCH_SLOTS = 10
 """Slots in the lower panel."""
 GAP = 5.0
-"""Samples farther apart than so many spacings are not connected."""
+"""Samples farther apart than this many spacings are not connected."""
 TOP_PERCENTILE = 99.0
 """A few extreme round trips must not flatten the others; they are cut at the frame."""
 

@@ -18,7 +18,7 @@ SETTLED_SHARE = (1 / 3, 0.9)
 DISTURBED = 3.0
 """Standard deviations above the rest of the slot that still count as disturbed."""
 NEIGHBOURS = 3.0
-"""Samples farther apart than so many spacings are not compared."""
+"""Samples farther apart than this many spacings are not compared."""
 
 
 @dataclass(frozen=True)

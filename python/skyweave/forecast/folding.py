@@ -19,7 +19,7 @@ from skyweave.model.drive import Values
 FINEST_S = 0.1
 """Narrowest column; a level cannot be placed better than a few samples anyway."""
 MOST_ROWS = 500
-"""More cycles than this are added up to so many rows; resampling then costs the same for days."""
+"""More cycles than this are added up to this many rows; resampling then costs the same for days."""
 REPEATS = 999
 NULL_SEED, BOOTSTRAP_SEED = 15, 12
 """Seeds of both resamplings: the same series gives the same answer everywhere."""

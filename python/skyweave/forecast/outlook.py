@@ -1,6 +1,6 @@
 """A forecast: windows of UTC in which a path is expected to be disturbed, each with a probability.
 
-What schedulers, adaptive video and triggers are told ahead, wherever it comes from. In a file it is
+What schedulers, adaptive video and triggers know ahead, wherever it comes from. In a file it is
 JSON; moments are Unix seconds (UTC), so that no zone and no calendar stands between programs.
 """
 

@@ -92,7 +92,7 @@ def joined(run: config.Run) -> tuple[str, ...]:
 
 
 def _flows(run: config.Run, epoch_ns: int) -> list[tuple[dict[str, Any], dict[str, Any]]]:
-    """Return what the client and the server are told of each connection."""
+    """Return what the client and the server have to know of each connection."""
     places = {path.name: place for place, path in enumerate(run.paths)}
     flows = []
     for number, connection in enumerate(run.connections):

@@ -150,7 +150,7 @@ class Link(Model):
 
 
 class UpWindow(Model):
-    """The interface exists in [start, end); both ends are told when it comes and goes."""
+    """The interface exists in [start, end); both ends learn when it comes and goes."""
 
     start_s: Seconds
     end_s: Seconds | None = None
@@ -181,7 +181,7 @@ class Path(Model):
     backup: bool = False
     present: tuple[UpWindow, ...] = (UpWindow(start_s=0.0),)
     forecast: Literal["none", "outages"] | tuple[ForecastWindow, ...] = "none"
-    """What the sending end is told ahead: nothing, the outages of the links, or these windows."""
+    """What the sending end knows ahead: nothing, the outages of the links, or these windows."""
 
 
 class Bulk(Model):
@@ -199,8 +199,8 @@ class Quic(Model):
     """Which path carries an acknowledgement: the one it is about, the one with the smallest RTT,
     the one that the scheduler would take, or every one."""
     reinjection: Literal["none", "failure", "tail", "all"] = "all"
-    """What goes again on another path beyond what is known to be lost: nothing, the flight of a
-    path that fell silent, a slower path's rest when nothing is left to send, or both."""
+    """What is retransmitted on another path beyond what is known to be lost: nothing, the flight of
+    a path that fell silent, a slower path's rest when nothing is left to send, or both."""
     datagram_bytes: Annotated[int, Field(ge=1200, le=65507)] = 1440
     """UDP payload of a full packet."""
 

@@ -42,7 +42,7 @@ class OrbitSpec(StudyModel):
     gap_s: Seconds = 0.0
     """Nothing gets through for so long after a handover."""
     acceleration: Annotated[float, Field(ge=1e-3, le=1e5)] = 1.0
-    """The satellites move so many times faster; slots, gaps and steps stay in run seconds."""
+    """The satellites move this many times faster; slots, gaps and steps stay in run seconds."""
     step_s: Annotated[float, Field(ge=1e-3, allow_inf_nan=False)] = 1.0
     """Spacing of the series of RTTs, and how precisely the edges of outages are known."""
     extra_rtt_ms: Annotated[float, Field(ge=0, le=1e6)] = 0.0

@@ -14,7 +14,7 @@ Retry = Literal["always", "busy", "never"]
 
 
 def reinjection(word: Reinjection) -> dict[str, bool]:
-    """Return what goes again on other paths, as the endpoint takes it.
+    """Return what is retransmitted on other paths, as the endpoint takes it.
 
     >>> reinjection("tail")
     {'on_failure': False, 'at_tail': True}

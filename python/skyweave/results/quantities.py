@@ -59,4 +59,4 @@ OF_RUNS = (
 MOMENTS = ("srtt_ms", "link_rtt_ms", "link_rtt_span_ms", "ramp_s")
 """Quantities of moments, whatever one sample of a rate is."""
 BIN_S = 0.25
-"""Rates of a path are means over so many seconds."""
+"""Rates of a path are means over this many seconds."""

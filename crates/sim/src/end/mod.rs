@@ -16,7 +16,7 @@ use units::{Duration, Instant, PathId};
 /// Contract: after each call that takes `now`, [`End::poll_transmit`] until it returns `None`, then
 /// [`End::poll_timeout`].
 pub(crate) trait End: std::fmt::Debug {
-    /// The application writes so many bytes (0: this end receives), and a client opens.
+    /// The application writes this many bytes (0: this end receives), and a client opens.
     fn open(&mut self, now: Instant, bytes: u64);
     fn handle(&mut self, now: Instant, path: PathId, packet: Packet);
     fn poll_transmit(&mut self, now: Instant) -> Option<(PathId, Packet)>;

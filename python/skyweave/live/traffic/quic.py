@@ -16,7 +16,7 @@ _FIRST_WINDOW_BYTES = 131_072
 
 
 def order(run: config.Run, number: int, epoch_ns: int) -> Message:
-    """Return what both ends are told of a connection, beyond what they are told of any."""
+    """Return what both ends have to know of a connection, beyond what they know of any."""
     connection = run.connections[number]
     names = connection.paths or tuple(path.name for path in run.paths)
     places = {path.name: place for place, path in enumerate(run.paths)}
@@ -48,7 +48,7 @@ def order(run: config.Run, number: int, epoch_ns: int) -> Message:
 
 
 def _foreseen(path: config.Path, epoch_ns: int) -> list[tuple[int, int]]:
-    """Return what the sender is told of a path, in order of time; windows that touch are one."""
+    """Return what the sender knows ahead of a path, in order; windows that touch are one."""
     if path.forecast == "none":
         return []
     windows: list[tuple[float, float]] = []

@@ -23,7 +23,7 @@ _ABORT = struct.pack("ii", 1, 0)
 
 @dataclass(frozen=True)
 class Flow:
-    """One transfer, as one side is told of it; times in ns."""
+    """One transfer, as one side gets it; times in ns."""
 
     place: int
     transport: str

@@ -146,7 +146,7 @@ def client_up(wire: Wire) -> None:
 
 
 def client_down(wire: Wire) -> None:
-    """Take a path of the client down; Multipath TCP is told first, as a network manager does."""
+    """Take a path of the client down; remove its MPTCP endpoint first, as network managers do."""
     if wire.joined:
         with MPTCP() as mptcp:
             mptcp.endpoint("del", id=wire.place + 1, addr=addresses.client_address(wire.place))

@@ -1,4 +1,4 @@
-"""The three grades of ``reference/targets.md`` §0, as plain logic on estimates.
+"""The three grades (docs/studies.md), as plain logic on estimates.
 
 *reproduced*: the ordering holds with an interval that excludes a tie, and the interval overlaps the
 published band. *direction only*: the ordering holds, the rest does not. *not reproduced*: else.

@@ -21,7 +21,7 @@ from skyweave.study.language.figures import FigureSpec, PublishedValue
 
 WIDTH_IN = 9.4
 WHISKERS = {"bin": (5.0, 95.0), "drive": (0.0, 100.0)}
-"""Percentiles at the ends of whiskers; over whole drives S0 draws them to the extremes."""
+"""Percentiles at the ends of whiskers; over whole drives AK-HI draws them to the extremes."""
 MINUS = "\N{MINUS SIGN}"
 
 
@@ -39,7 +39,7 @@ class Canvas:
 
 
 def boxes(canvas: Canvas) -> Figure:
-    """Box plots in the style of S0's figures 18 and 19.
+    """Box plots in the style of AK-HI's figures 18 and 19.
 
     Left: goodput of each path alone and of each set; right: MPTCP - Max and Sum - MPTCP. Boxes
     are quartiles, whiskers as in ``WHISKERS``, no fliers; marks are published values.

@@ -1,6 +1,6 @@
 """The arithmetic of bonding: plain functions on plain arrays, one value a time bin.
 
-All rates are Mbit/s. The definitions follow the figures of S0 (``reference/targets.md`` §1): per
+All rates are Mbit/s. The definitions follow the figures of AK-HI: per
 time-aligned sample Max over the single paths, their Sum, MPTCP - Max and Sum - MPTCP.
 """
 
@@ -111,8 +111,8 @@ def opening_samples(rates: Values) -> int:
 def concurrent_outage_share(a: Values, b: Values, below_mbps: float = 0.0) -> float:
     """Return the share of samples in which both paths are out at once.
 
-    Table 1 of S0, as ``tab1_concurrent_outage/main.py`` of NUWiNS/sigmetrics26 defines it: A == 0
-    and B == 0; also with both below 1 or 5 Mbit/s. Samples without a value in A or B are left out.
+    Table 1 of AK-HI, as ``tab1_concurrent_outage/main.py`` of its release defines it: A == 0 and
+    B == 0; also with both below 1 or 5 Mbit/s. Samples without a value in A or B are left out.
     """
     both = ~(np.isnan(a) | np.isnan(b))
     if not both.any():

@@ -1,4 +1,4 @@
-"""What a sender is told ahead of the outages of a path, rightly or wrongly."""
+"""What a sender knows ahead of the outages of a path, rightly or wrongly."""
 
 from __future__ import annotations
 

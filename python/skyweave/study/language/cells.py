@@ -24,9 +24,9 @@ ALL_CASES: tuple[Case, ...] = ("sp", "1", "2", "3", "4")
 class Cells(StudyModel):
     """Made-up cells of two operators and which interfaces hold them (:mod:`skyweave.radio`).
 
-    ``cells`` are ``loaded`` (S2, Tables 4 and 5) or ``empty`` (Tables 2 and 3). Each of ``cases``
-    adds its interfaces as paths: ``sp``, ``c1``, ``c2a``, ``c2b`` …; ``operators`` adds a path for
-    each operator, ``OP1`` and ``OP2``.
+    ``cells`` are ``loaded`` (MPQUIC-LTE, Tables 4 and 5) or ``empty`` (Tables 2 and 3). Each of
+    ``cases`` adds its interfaces as paths: ``sp``, ``c1``, ``c2a``, ``c2b`` …; ``operators`` adds a
+    path for each operator, ``OP1`` and ``OP2``.
     """
 
     cells: Literal["loaded", "empty"] = "loaded"

@@ -1,6 +1,6 @@
 """Handovers of a satellite path by a model: when they come, how long they last, what they change.
 
-The open points of the ALCS testbed (``reference/algorithms.md`` §5.3, items 11 to 13 and 20) are
+The open points of the ALCS testbed (docs/model.md §5.3, items 11 to 13 and 20) are
 its parameters. Paths over real orbits have theirs from there (``orbits.py``).
 """
 

@@ -19,7 +19,7 @@ Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 class StartRule(StudyModel):
     """``latency``: where the RTT series is at least ``factor`` times its mean of the last seconds.
 
-    The default is the trigger of S3: twice the mean of the last 5 s.
+    The default is the trigger of T3P: twice the mean of the last 5 s.
     """
 
     rule: Literal["beginning", "random", "latency"] = "beginning"

@@ -140,7 +140,7 @@ def duration_words(seconds: float) -> str:
 
 
 def live_words(runs: float, seconds: float, at_a_time: int = 1) -> str:
-    """Say how long live runs take: ``seconds`` of them all, so many ``at_a_time``.
+    """Say how long live runs take: ``seconds`` of them all, ``at_a_time`` of them at once.
 
     >>> live_words(42, 840)
     '42 live runs take about 14 min in real time.'

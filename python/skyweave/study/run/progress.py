@@ -64,7 +64,7 @@ def progress(console: Console, runs: int, packets: float) -> Iterator[Report]:
 def live_progress(
     console: Console, seconds: Sequence[float], at_a_time: int = 1
 ) -> Iterator[Report]:
-    """Show how live runs of so many ``seconds`` each get done, so many at a time, in real time."""
+    """Show how live runs of ``seconds`` each get done, ``at_a_time`` of them at once."""
     if console.is_terminal:
         columns = (
             TextColumn("[bold]{task.fields[done]}/{task.fields[runs]} live runs"), BarColumn(),
