@@ -23,7 +23,7 @@ pub struct PathConfig {
     /// When the interface exists; always by default.
     #[serde(default = "always")]
     pub present: Vec<UpWindow>,
-    /// What the sending end is told ahead; nothing by default.
+    /// What the sending end knows ahead; nothing by default.
     #[serde(default)]
     pub forecast: Forecast,
 }
@@ -38,7 +38,7 @@ fn always() -> Vec<UpWindow> {
 pub struct UpWindow {
     /// From here on.
     pub start_s: f64,
-    /// Until here; for ever if absent.
+    /// Until here; to the end of the run if absent.
     #[serde(default)]
     pub end_s: Option<f64>,
 }

@@ -32,13 +32,13 @@
 //!
 //! It has had **no external security review**.
 
+mod application_host;
 mod cids;
 mod config;
 mod crypto;
 mod endpoint;
 mod error;
 mod event;
-mod host;
 mod path;
 mod qlog;
 mod reset;
@@ -47,12 +47,12 @@ mod space;
 mod streams;
 pub mod wire;
 
+pub use application_host::ApplicationHost;
 pub use cids::LOCAL_LEN as LOCAL_CID_BYTES;
 pub use config::{AckPath, Config, Reinjection, Role};
 pub use endpoint::{Ecn, Endpoint, Read, Totals};
 pub use error::{Code, Error, TransportError};
 pub use event::{Closed, Event};
-pub use host::Host;
 pub use path::{Health, PathStats};
 pub use qlog::QlogSchema;
 pub use reset::stateless_reset;

@@ -67,7 +67,7 @@ pub struct Endpoint {
     group: Group,
     subflows: Vec<Option<Subflow>>,
     paths: Vec<PathState>,
-    /// Data or a DATA_ACK came: further subflows may join (`algorithms.md` §2.3).
+    /// Data or a DATA_ACK came: further subflows may join (docs/model.md §2.3).
     fully_established: bool,
     send: SendBuffer,
     receive: ReceiveBuffer,

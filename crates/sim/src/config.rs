@@ -1,4 +1,4 @@
-//! The description of a run: the JSON of `python/skyweave/config.py`, whose units are in the names.
+//! The description of a run: the JSON of `python/skyweave/model/config.py`, whose units are in the names.
 
 use crate::SimError;
 use application::Workload;
@@ -46,7 +46,7 @@ pub(crate) fn true_outages(path: &PathConfig) -> Result<Vec<Outage>, SimError> {
     apart("outages", both.map(|outage| (outage.start_s, outage.end_s)).collect())
 }
 
-/// What the sending end is told of a path; empty when nothing is known ahead.
+/// What the sending end knows ahead of a path; empty when it knows nothing.
 pub(crate) fn known_outages(path: &PathConfig) -> Result<Vec<Outage>, SimError> {
     match &path.forecast {
         Forecast::Word(ForecastWord::None) => Ok(Vec::new()),
@@ -92,7 +92,7 @@ pub enum Transport {
 pub struct QuicConfig {
     /// Which path carries acknowledgements.
     pub ack_path: mpquic::AckPath,
-    /// What goes again on another path beyond what is known to be lost.
+    /// What is retransmitted on another path beyond what is known to be lost.
     pub reinjection: Reinject,
     /// UDP payload of a full packet.
     pub datagram_bytes: usize,

@@ -1,4 +1,4 @@
-//! What a run leaves behind; the columns are those of `python/skyweave/record.py`.
+//! What a run leaves behind; the columns are those of `python/skyweave/model/record.py`.
 
 use crate::exposure::Caused;
 use application::{Column, Row};
@@ -95,7 +95,7 @@ pub struct Totals {
 
 /// Sums of one connection.
 #[derive(Clone, Debug, Serialize)]
-#[expect(missing_docs, reason = "the names say it; python/skyweave/engine.py lists them")]
+#[expect(missing_docs, reason = "the names say it; python/skyweave/engine/simulator.py lists them")]
 pub struct ConnectionTotals {
     pub transport: &'static str,
     pub scheduler: &'static str,
@@ -117,7 +117,7 @@ pub struct ConnectionTotals {
 
 /// Sums of one path of a connection.
 #[derive(Clone, Copy, Debug, Serialize)]
-#[expect(missing_docs, reason = "the names say it; python/skyweave/engine.py lists them")]
+#[expect(missing_docs, reason = "the names say it; python/skyweave/engine/simulator.py lists them")]
 pub struct PathTotals {
     pub sent_packets: u64,
     pub sent_bytes: u64,

@@ -1,5 +1,5 @@
-//! A bulk transfer: so many bytes, or as many as fit into a time, one way over one stream, looked at
-//! every now and then. What live runs and benchmarks measure.
+//! A bulk transfer: this many bytes, or as many as fit into a time, one way over one stream, looked
+//! at every now and then. What live runs and benchmarks measure.
 
 use crate::clock::{Clock, monotonic_ns};
 use crate::session::{Ends, PathReport, Session, Status};

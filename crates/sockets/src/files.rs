@@ -27,7 +27,7 @@ pub enum Served {
     Opened(SocketAddr),
     /// A client has a further path now, from this address.
     Path(SocketAddr, IpAddr),
-    /// A client asked for this, and gets so many bytes; `None`: there is no such file.
+    /// A client asked for this, and gets this many bytes; `None`: there is no such file.
     Asked(SocketAddr, String, Option<u64>),
     /// A connection ended, how.
     Closed(SocketAddr, String),
@@ -43,7 +43,7 @@ pub struct Files<F> {
 }
 
 impl<F: FnMut(&[Served], usize) -> bool> Files<F> {
-    /// `watch` is told what happened and how many connections there are, ten times a second; false
+    /// `watch` gets what happened and how many connections there are, ten times a second; false
     /// ends the server.
     ///
     /// # Errors

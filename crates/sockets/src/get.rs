@@ -13,12 +13,12 @@ use units::{Duration, Instant};
 /// The user wants no more.
 const GIVEN_UP: u64 = 1;
 const CHUNK_BYTES: usize = 1 << 18;
-/// How often the caller is told of progress, and asked whether to go on.
+/// How often the caller hears of progress, and is asked whether to go on.
 const LOOK: Duration = Duration::from_millis(100);
 /// What cannot stand in a request as it is (RFC 3986 §2).
 const ESCAPED: &AsciiSet = &CONTROLS.add(b' ').add(b'%').add(b'?').add(b'#');
 
-/// What a watcher is told.
+/// What a watcher gets.
 #[derive(Clone, Debug)]
 pub struct Progress<'a> {
     /// Bytes of the file that are written.
@@ -154,7 +154,7 @@ impl<F: FnMut(&Progress<'_>) -> bool + Send> Session for Get<F> {
     }
 
     fn due(&self) -> Instant {
-        // The end is told at once.
+        // The end is reported at once.
         if self.outcome.is_some() && !self.told { Instant::ZERO } else { self.look_at }
     }
 

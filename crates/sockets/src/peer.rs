@@ -9,7 +9,7 @@ use scheduler::Scheduler;
 use std::collections::BTreeSet;
 use units::{Instant, PathId};
 
-/// Addresses of a client that are told apart; the endpoint's own limit of paths.
+/// Addresses of a client that are distinguished; the endpoint's own limit of paths.
 const MAX_ROUTES: usize = 64;
 /// Datagrams made in one turn, before the next connection has its turn.
 const TURN_DATAGRAMS: usize = 256;

@@ -11,7 +11,7 @@ use crate::config::ConnectionConfig;
 use crate::outcome::{PathTotals, SampleRow};
 use crate::wire::Packet;
 use application::{Application, Signal};
-use mpquic::{Config, Endpoint, Event, Host};
+use mpquic::{ApplicationHost, Config, Endpoint, Event};
 use scheduler::{Outage, Scheduler};
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Duration, Instant, PathId};
@@ -47,7 +47,7 @@ pub(crate) struct QuicEnd {
     leaving: BTreeSet<PathId>,
     forecasts: BTreeMap<PathId, Vec<Outage>>,
     confirmed: bool,
-    host: Host,
+    host: ApplicationHost,
     /// What the application is to be told.
     signals: Vec<Signal>,
     events: Vec<Noted>,
@@ -89,7 +89,7 @@ impl QuicEnd {
             leaving: BTreeSet::new(),
             forecasts: BTreeMap::new(),
             confirmed: false,
-            host: Host::default(),
+            host: ApplicationHost::default(),
             signals: Vec::new(),
             events: Vec::new(),
         })
@@ -121,7 +121,7 @@ impl QuicEnd {
     }
 
     fn on_event(&mut self, now: Instant, event: &Event) {
-        self.signals.extend(Host::signal(event));
+        self.signals.extend(ApplicationHost::signal(event));
         match *event {
             Event::Confirmed => self.confirmed = true,
             // Not by us: the interface is there, so it is tried again.

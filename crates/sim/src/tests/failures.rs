@@ -16,8 +16,8 @@ fn satellite_and_terrestrial(gap_s: f64) -> Vec<PathConfig> {
     if gap_s > 0.0 { vec![with_gap(sat, 10.0, 10.0 + gap_s), terr] } else { vec![sat, terr] }
 }
 
-/// `algorithms.md` §5.6: one gap of 1 s in v0.96 with CUBIC. The subflow times out about 260 to
-/// 400 ms after the last ACK, everything goes again on the other path, the satellite is heard of
+/// docs/model.md §5.6: one gap of 1 s in v0.96 with CUBIC. The subflow times out about 260 to
+/// 400 ms after the last ACK, everything is reinjected on the other path, the satellite is heard of
 /// only when a backed-off retransmission falls behind the gap, and it starts over from one packet.
 #[test]
 fn a_gap_in_v096_costs_a_timeout_reinjection_and_a_slow_return() {
@@ -37,8 +37,8 @@ fn a_gap_in_v096_costs_a_timeout_reinjection_and_a_slow_return() {
     assert!(after > 0.9 * 150.0 * 1428.0 / 1500.0, "{after}");
 }
 
-/// `algorithms.md` §7: upstream, a gap of 0.5 s makes nothing stale, one of 5 s does, once, and
-/// the whole queue goes again.
+/// docs/model.md §7: upstream, a gap of 0.5 s makes nothing stale, one of 5 s does, once, and
+/// the whole queue is reinjected.
 #[test]
 fn upstream_calls_a_path_stale_after_a_long_gap_only() {
     let stale = |gap_s| {
@@ -50,8 +50,8 @@ fn upstream_calls_a_path_stale_after_a_long_gap_only() {
     assert_eq!(stale(5.0), (1, 1));
 }
 
-/// An interface that goes and comes back is told to the peer: no timeout is needed to move on, and
-/// the path joins again.
+/// The peer learns at once that an interface left and came back: no timeout is needed to move on,
+/// and the path joins again.
 #[test]
 fn an_interface_that_leaves_and_returns_is_closed_and_joined_again() {
     for mode in [Mode::V096, Mode::Upstream] {
@@ -71,7 +71,7 @@ fn an_interface_that_leaves_and_returns_is_closed_and_joined_again() {
     }
 }
 
-/// Handshakes (`algorithms.md` §2.3): server sends; the first path after 1.5 RTT, the second after
+/// Handshakes (docs/model.md §2.3): server sends; the first path after 1.5 RTT, the second after
 /// about 2 RTT of the first and 1.5 of its own.
 #[test]
 fn a_second_path_joins_after_the_published_delay() {
