@@ -198,7 +198,7 @@ pub trait Controller: Send + std::fmt::Debug {
     fn on_app_limited(&mut self, _now: Instant, _span: Duration) {}
 
     /// Multipath TCP v0.96 halves the window of a path that holds up the shared receive window
-    /// (`algorithms.md` §2.6): window to half, at least one MSS; threshold likewise, at least two,
+    /// (docs/model.md §2.6): window to half, at least one MSS; threshold likewise, at least two,
     /// unless the path is in slow start. Model-based controllers ignore it.
     fn penalise(&mut self) {}
 }

@@ -10,7 +10,7 @@ use units::{Duration, Instant, PathId};
 /// Waits shorter than this are ordinary ACK clocking and are not reported.
 const NOTABLE_WAIT: Duration = Duration::from_millis(10);
 
-/// What becomes of the segment at hand: a [`Decision`] held to the rules.
+/// What becomes of the segment being scheduled: a [`Decision`] held to the rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     /// Nothing leaves until something happens on the connection, or until [`Dispatch::wake_at`].
@@ -25,7 +25,7 @@ pub enum Order {
     Ahead {
         /// Where the later segment goes.
         path: PathId,
-        /// How far behind the segment at hand it begins at least.
+        /// How far behind the segment being scheduled it begins at least.
         gap_bytes: u64,
     },
 }
@@ -75,7 +75,7 @@ impl Dispatch {
         set_of(paths, |path| path.usable && path.accepts(windows))
     }
 
-    /// What the scheduler says to the segment at hand, as it says it.
+    /// What the scheduler says to the segment being scheduled, as it says it.
     pub fn ask(&mut self, view: &ConnectionView<'_>) -> Decision {
         let decision = self.scheduler.select(view);
         self.wake_at = match decision {
@@ -107,7 +107,7 @@ impl Dispatch {
         }
     }
 
-    /// What happens to the segment at hand when the scheduler sends it nowhere: it waits. Unless
+    /// What happens to the segment being scheduled when the scheduler sends it nowhere: it waits. Unless
     /// nothing is in flight or queued on any path and the scheduler asked for no wake-up: nothing
     /// would ever end that wait, so the segment goes out on the [`fastest`] path with room.
     ///
@@ -152,7 +152,7 @@ impl Dispatch {
         }
     }
 
-    /// The segment at hand leaves: how long the scheduler held it back although some path could have
+    /// The segment being scheduled leaves: how long the scheduler held it back although some path could have
     /// taken it, when that was longer than ordinary ACK clocking.
     pub fn end_wait(&mut self, now: Instant) -> Option<Duration> {
         let waited = now - self.waiting_since.take()?;
@@ -214,7 +214,7 @@ pub fn able(paths: &[PathView]) -> PathSet {
     set_of(paths, |path| path.usable && path.has_room)
 }
 
-/// A later segment can go first: the one at hand exists and was never sent.
+/// A later segment can go first: the one being scheduled exists and was never sent.
 const fn is_new(view: &ConnectionView<'_>) -> bool {
     view.segment_bytes > 0 && !view.reinjection
 }

@@ -1,4 +1,4 @@
-//! Redundant: every path walks the stream by itself (`mptcp_redundant.c`; `algorithms.md` §3.5).
+//! Redundant: every path walks the stream by itself (`mptcp_redundant.c`; docs/model.md §3.5).
 
 use crate::default_pick::{default_decision, serving};
 use crate::{Capabilities, ConnectionView, Decision, PathView, Scheduler};
@@ -52,7 +52,7 @@ impl Scheduler for Redundant {
         if path.repeat_bytes > 0 { Decision::Repeat(path.id) } else { Decision::Send(path.id) }
     }
 
-    /// The kernel module brings no receive-buffer optimisation (`algorithms.md` §2.7).
+    /// The kernel module brings no receive-buffer optimisation (docs/model.md §2.7).
     fn capabilities(&self) -> Capabilities {
         let default = Capabilities::default();
         Capabilities { repeats: true, receive_buffer_optimisation: false, ..default }

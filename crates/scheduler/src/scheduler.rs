@@ -53,18 +53,18 @@ pub enum Decision {
     Duplicate(PathSet),
     /// Hold it back: until something happens on the connection, or at the latest until this moment.
     Wait(Option<Instant>),
-    /// Keep it at hand, and send on this path a copy of what [`PathView::repeat_bytes`] speaks of.
+    /// Keep it as the next one, and send on this path a copy of what [`PathView::repeat_bytes`] speaks of.
     /// Only for schedulers with [`Capabilities::repeats`].
     ///
     /// [`PathView::repeat_bytes`]: crate::PathView::repeat_bytes
     Repeat(PathId),
-    /// Keep it at hand, and send on `path` the first segment not yet assigned that begins
-    /// `gap_bytes` or more further on in the stream. What lies between is at hand next. Waits when
+    /// Keep it as the next one, and send on `path` the first segment not yet assigned that begins
+    /// `gap_bytes` or more further on in the stream. What lies between is next. Waits when
     /// the data, or the receive window, do not reach that far.
     Ahead {
         /// Where the later segment goes.
         path: PathId,
-        /// How far behind the segment at hand it begins at least.
+        /// How far behind the segment being scheduled it begins at least.
         gap_bytes: u64,
     },
 }
@@ -88,13 +88,13 @@ pub struct Capabilities {
     /// So many congestion windows' worth of segments may wait in the queue of a path that has no
     /// room; with 0, the default, nothing is assigned to such a path.
     pub queue_limit_windows: u64,
-    /// It may answer [`Decision::Repeat`]: it is then asked even when nothing new is at hand
+    /// It may answer [`Decision::Repeat`]: it is then asked even when there is nothing new
     /// ([`segment_bytes`] is 0), and while the receive window is closed. Not by default.
     ///
     /// [`segment_bytes`]: ConnectionView::segment_bytes
     pub repeats: bool,
     /// The connection may use opportunistic retransmission and penalisation (mode `v0.96`,
-    /// `algorithms.md` §2.6 and §2.7). By default it may.
+    /// docs/model.md §2.6 and §2.7). By default it may.
     pub receive_buffer_optimisation: bool,
 }
 
@@ -110,7 +110,7 @@ impl Default for Capabilities {
 /// (or see [`Capabilities::queue_limit_windows`]), or wait. A wait cannot deadlock a connection:
 /// [`Dispatch::fall_back`](crate::Dispatch::fall_back).
 pub trait Scheduler: Send + std::fmt::Debug {
-    /// Chooses a path for the segment at hand.
+    /// Chooses a path for the segment being scheduled.
     fn select(&mut self, view: &ConnectionView<'_>) -> Decision;
 
     /// `bytes` of payload were assigned to `path`.
@@ -141,9 +141,9 @@ pub trait Scheduler: Send + std::fmt::Debug {
         false
     }
 
-    /// Until when nothing at all may leave on `path`, retransmissions and probes included; `None`: it is
-    /// not at rest. Asked only of paths with a [`forecast`]; what such a path has lost, not sent yet, or
-    /// not heard of for a retransmission timeout goes again on the others.
+    /// Until when nothing at all may leave on `path`, retransmissions and probes included; `None`:
+    /// it is not at rest. Asked only of paths with a [`forecast`]; what such a path has lost, not
+    /// sent yet, or not heard of for a retransmission timeout is reinjected on the others.
     ///
     /// [`forecast`]: PathView::forecast
     fn rests_until(&self, _now: Instant, _path: &PathView) -> Option<Instant> {

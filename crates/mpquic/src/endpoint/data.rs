@@ -91,14 +91,14 @@ impl Endpoint {
     /// Asks the scheduler and does what it says, until that is a packet or a wait.
     fn scheduled_datagram(&mut self, now: Instant) -> Option<(PathId, Vec<u8>)> {
         loop {
-            let at_hand = self.has_data();
-            if !at_hand && !self.dispatch.capabilities().repeats {
+            let has_data = self.has_data();
+            if !has_data && !self.dispatch.capabilities().repeats {
                 return None;
             }
             if self.dispatch.accepting(&self.views) == PathSet::EMPTY {
                 return None;
             }
-            let out = match self.ask(now, at_hand) {
+            let out = match self.ask(now, has_data) {
                 Order::Wait => return None,
                 Order::Send(targets) => return self.send_on(now, targets),
                 Order::Queue(targets) if self.enqueue(now, targets) => {
@@ -109,12 +109,12 @@ impl Endpoint {
                 Order::Repeat(path) => self.repeat_datagram(now, path),
                 Order::Ahead { path, gap_bytes } => self.ahead_datagram(now, path, gap_bytes),
             };
-            return out.or_else(|| self.fallen_back_datagram(now, at_hand));
+            return out.or_else(|| self.fallen_back_datagram(now, has_data));
         }
     }
 
-    fn ask(&mut self, now: Instant, at_hand: bool) -> Order {
-        let bytes = self.segment_bytes(at_hand);
+    fn ask(&mut self, now: Instant, has_data: bool) -> Order {
+        let bytes = self.segment_bytes(has_data);
         let view = connection_view(&self.streams, &self.views, now, bytes);
         let decision = self.dispatch.ask(&view);
         let order = self.dispatch.order(&view, decision);
@@ -123,8 +123,8 @@ impl Endpoint {
     }
 
     /// The order could not be carried out: a packet only if nothing would end the wait.
-    fn fallen_back_datagram(&mut self, now: Instant, at_hand: bool) -> Option<(PathId, Vec<u8>)> {
-        let bytes = self.segment_bytes(at_hand);
+    fn fallen_back_datagram(&mut self, now: Instant, has_data: bool) -> Option<(PathId, Vec<u8>)> {
+        let bytes = self.segment_bytes(has_data);
         let view = connection_view(&self.streams, &self.views, now, bytes);
         match self.dispatch.fall_back(&view) {
             Order::Send(targets) => self.send_on(now, targets),
@@ -133,9 +133,9 @@ impl Endpoint {
     }
 
     /// What a scheduler is asked about: a packet's worth of what is unsent.
-    fn segment_bytes(&self, at_hand: bool) -> u64 {
+    fn segment_bytes(&self, has_data: bool) -> u64 {
         let full = self.config.datagram_bytes as u64 - OVERHEAD_BYTES;
-        match at_hand {
+        match has_data {
             false => 0,
             true if self.streams.has_again() => full,
             true => self.streams.unsent().clamp(1, full),
@@ -285,8 +285,8 @@ impl Endpoint {
         )
     }
 
-    /// Nothing new to send, or the window is closed: what a slower path has in flight goes again
-    /// where it arrives sooner.
+    /// Nothing new to send, or the window is closed: what a slower path has in flight is
+    /// retransmitted where it arrives sooner.
     fn tail_datagram(&mut self, now: Instant) -> Option<(PathId, Vec<u8>)> {
         if !self.config.reinjection.at_tail || self.views.len() < 2 || self.has_data() {
             return None;
@@ -338,7 +338,7 @@ impl Endpoint {
     }
 
     /// Nothing more leaves now: when a pacer lets the next packet go, and which paths could have
-    /// sent more (what they sample is a lower bound, `algorithms.md` §1.5).
+    /// sent more (what they sample is a lower bound, docs/model.md §1.5).
     fn note_limits(&mut self, now: Instant) {
         let packet_bytes = self.config.datagram_bytes as u64;
         let has_data = self.has_data() || self.has_control();

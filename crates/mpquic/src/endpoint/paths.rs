@@ -110,7 +110,7 @@ impl Endpoint {
 
     /// What is known ahead of a path, in order of time; replaces what was known before. During an
     /// outage nothing leaves on the path, its timers stand still, and what it had in flight when
-    /// the outage began goes again on the others.
+    /// the outage began is retransmitted on the others.
     /// A path that is opened over `net` later begins with it.
     pub fn set_forecast(&mut self, net: PathId, outages: Vec<Outage>) {
         if let Some(path) = self.id_of(net).and_then(|id| self.paths.get_mut(&id)) {
@@ -330,7 +330,7 @@ impl Endpoint {
         self.send_again(id, frames);
     }
 
-    /// What is in flight on a path goes again on the others; it stays in flight here.
+    /// What is in flight on a path is retransmitted on the others; it stays in flight here.
     pub(super) fn reinject_flight(&mut self, id: u32) {
         self.release_queue(id);
         let Some(path) = self.paths.get_mut(&id) else { return };
@@ -344,7 +344,7 @@ impl Endpoint {
         self.send_again(id, frames);
     }
 
-    /// The flight of a path counts no longer, and goes again.
+    /// The flight of a path counts no longer, and is retransmitted.
     pub(super) fn give_up_flight(&mut self, id: u32) -> u64 {
         self.reinject_flight(id);
         let Some(path) = self.paths.get_mut(&id) else { return 0 };

@@ -180,7 +180,7 @@ impl Endpoint {
             let frames: Vec<_> = {
                 let space = &mut self.handshake.space_mut(level).space;
                 space.last_eliciting_at = now;
-                // What went again already is in a later packet: each is asked once.
+                // What was retransmitted already is in a later packet: each is asked once.
                 let fresh = space.sent.iter_mut().filter(|(_, packet)| !packet.requeued);
                 let frames = fresh.flat_map(|(_, packet)| {
                     packet.requeued = true;

@@ -27,13 +27,13 @@ pub(crate) fn is_bidi(id: u64) -> bool {
 /// Counts of streams of one kind (bidirectional or not).
 #[derive(Debug, Default)]
 pub(crate) struct Count {
-    /// We opened so many.
+    /// Streams that we opened.
     opened: u64,
-    /// The peer lets us open so many.
+    /// Streams that the peer lets us open.
     pub allowed: u64,
-    /// The peer opened so many.
+    /// Streams that the peer opened.
     peer_opened: u64,
-    /// We let it open so many.
+    /// Streams that we let it open.
     pub granted: u64,
     /// The peer has to be told.
     pub changed: bool,
@@ -206,7 +206,7 @@ impl Streams {
         self.window.on_dropped(self.read_data);
     }
 
-    /// The next bytes of a stream in order. `Ok(None)`: nothing at hand.
+    /// The next bytes of a stream in order. `Ok(None)`: nothing available.
     pub fn read(
         &mut self,
         (now, rtt): (Instant, Duration),

@@ -19,7 +19,7 @@ enum Origin {
     Repeat,
 }
 
-/// The piece at hand.
+/// The piece being scheduled.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Piece {
     dsn: u64,
@@ -36,18 +36,18 @@ impl Piece {
         Self { dsn, bytes, ..Self::NONE }
     }
 
-    /// A piece that was sent before and goes again whatever carried it.
+    /// A piece that was sent before, to send again whatever carried it.
     pub fn again(dsn: u64, bytes: u64) -> Self {
         Self { origin: Origin::Reinjection, ..Self::new(dsn, bytes) }
     }
 }
 
-/// What becomes of the piece at hand.
+/// What becomes of the piece being scheduled.
 #[derive(Clone, Copy, Debug)]
 enum Fate {
     Waits,
     Leaves(PathSet),
-    /// It stays at hand, and this other one goes out on this path.
+    /// It stays the next one, and this other one goes out on this path.
     Yields(PathId, Piece),
 }
 
@@ -154,16 +154,16 @@ impl Endpoint {
         fate
     }
 
-    /// The next piece of the path's own walk along the stream (`algorithms.md` §3.5).
+    /// The next piece of the path's own walk along the stream (docs/model.md §3.5).
     fn repetition(&self, path: PathId) -> Option<Fate> {
         let segment = self.send.first_from(self.paths.get(path.index())?.walked_to)?;
         let piece = Piece::new(segment.dsn, segment.bytes);
         Some(Fate::Yields(path, Piece { origin: Origin::Repeat, ..piece }))
     }
 
-    /// A new piece further on in the stream than the one at hand.
-    fn piece_ahead(&mut self, path: PathId, at_hand: &Piece, gap_bytes: u64) -> Option<Fate> {
-        let (dsn, bytes) = self.send.pass_over_to(at_hand.dsn.saturating_add(gap_bytes))?;
+    /// A new piece further on in the stream than the one being scheduled.
+    fn piece_ahead(&mut self, path: PathId, scheduled: &Piece, gap_bytes: u64) -> Option<Fate> {
+        let (dsn, bytes) = self.send.pass_over_to(scheduled.dsn.saturating_add(gap_bytes))?;
         Some(Fate::Yields(path, Piece::new(dsn, bytes)))
     }
 
@@ -236,7 +236,7 @@ impl Endpoint {
 }
 
 /// Established and not thought dead. In v0.96 a subflow that repairs a timeout takes no new data
-/// either (`algorithms.md` §2.4).
+/// either (docs/model.md §2.4).
 pub(super) fn is_usable(mode: Mode, subflow: &Subflow, state: &PathState) -> bool {
     let repairs = mode == Mode::V096 && subflow.tx.ca() == CaState::Loss;
     subflow.is_established() && !state.failed && !repairs

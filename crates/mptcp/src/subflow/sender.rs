@@ -1,5 +1,5 @@
 //! Sending side of one subflow: window, loss recovery, timers (Linux `tcp_input.c`,
-//! `tcp_output.c`; `algorithms.md` §1).
+//! `tcp_output.c`; docs/model.md §1).
 
 mod acks;
 mod timers;
@@ -194,7 +194,7 @@ impl SubflowSender {
     }
 
     /// Room for one more segment: free window in `v0.96` (and plain TCP), send memory upstream
-    /// (`algorithms.md` §2.4).
+    /// (docs/model.md §2.4).
     pub fn has_room(&self) -> bool {
         match self.mode {
             Mode::Tcp | Mode::V096 => {
@@ -357,7 +357,7 @@ impl SubflowSender {
     }
 
     /// Ends a round of sending: with an open window and nothing queued, the application or the
-    /// scheduler was the limit (`algorithms.md` §1.5).
+    /// scheduler was the limit (docs/model.md §1.5).
     pub fn note_app_limited(&mut self) {
         let idle_window = self.in_flight_packets() < self.cwnd_packets();
         if idle_window {

@@ -134,7 +134,7 @@ fn a_full_path_takes_segments_into_its_queue_if_the_scheduler_fills_queues() {
 }
 
 #[test]
-fn with_nothing_at_hand_only_a_repetition_leaves() {
+fn with_nothing_to_schedule_only_a_repetition_leaves() {
     let paths = with_backup();
     let nothing = ConnectionView { segment_bytes: 0, ..view(&paths, 1_000_000) };
     for answer in [send(0), Decision::Wait(None), ahead(0)] {
