@@ -39,6 +39,7 @@ lint: setup ## Check formatting, lints, types, references, Rust's documentation,
 	$(BIN)/ruff check python tests studies scripts/check-references scripts/compare-checkouts scripts/rooms
 	$(BIN)/ruff format --check python tests studies scripts/check-references scripts/compare-checkouts scripts/rooms
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
 	$(BIN)/python -m mypy.stubtest skyweave._skyweave
 
 format: setup ## Rewrite sources in the house format

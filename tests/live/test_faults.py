@@ -20,14 +20,14 @@ from made_paths import path
 from marks import marked
 from rich.console import Console
 
-from skyweave import config
 from skyweave.errors import ResultsError, SkyweaveError
-from skyweave.live import world as worlds
 from skyweave.live.engine import run_live
 from skyweave.live.errors import LiveError
-from skyweave.live.world import World
-from skyweave.record import Record
-from skyweave.study.session import Options, run_study
+from skyweave.live.world import world as worlds
+from skyweave.live.world.world import World
+from skyweave.model import config
+from skyweave.model.record import Record
+from skyweave.study.run.session import Options, run_study
 
 STUDY = """
 [study]

@@ -12,13 +12,13 @@ import test_across
 from fluid import SMALL, fluid, options
 from test_across import graded
 
-from skyweave import config
-from skyweave.engine import simulate
+from skyweave.engine.simulator import simulate
 from skyweave.errors import ConfigError
-from skyweave.record import Record
-from skyweave.report.render import render_report
-from skyweave.study.drives import default_makers
-from skyweave.study.session import prepare, run_study
+from skyweave.model import config
+from skyweave.model.record import Record
+from skyweave.report.page.render import render_report
+from skyweave.study.compile.drives import default_makers
+from skyweave.study.run.session import prepare, run_study
 
 BOTH = (
     SMALL.replace('["singles", "pairs"]', '["SL+VZ"]')

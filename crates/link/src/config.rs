@@ -1,5 +1,5 @@
-//! The description of a link. The same names stand in `python/skyweave/config.py`; units are in the
-//! names because this is what crosses as JSON.
+//! The description of a link. The same names stand in `python/skyweave/model/config.py`; units are
+//! in the names because this is what crosses as JSON.
 
 use crate::{Link, LinkError, WireSize};
 use serde::{Deserialize, Serialize};

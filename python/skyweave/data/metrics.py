@@ -12,7 +12,7 @@ from datetime import datetime
 
 import numpy as np
 
-from skyweave.drive import Series, Values
+from skyweave.model.drive import Series, Values
 
 SLOT_S = 15
 """Starlink reassigns satellites every 15 s, at seconds 12, 27, 42 and 57 of each minute."""

@@ -10,8 +10,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from skyweave.data.statistics import Quantity
-from skyweave.drive import Drive, Series, Values
 from skyweave.errors import DataError
+from skyweave.model.drive import Drive, Series, Values
 
 COLOURS = {
     "starlink": "#0072B2",

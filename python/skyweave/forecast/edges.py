@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skyweave.drive import Values
 from skyweave.forecast.folding import FINEST_S
 from skyweave.forecast.measurement import Measurement
 from skyweave.forecast.shifts import Shifts, mean_ranks
+from skyweave.model.drive import Values
 
 CONFIDENT = 0.95
 """Least confidence of a handover: of moments that are no edges, one in twenty looks like it."""

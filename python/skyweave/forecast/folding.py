@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from skyweave.drive import Values
 from skyweave.forecast.shifts import Shifts
+from skyweave.model.drive import Values
 
 FINEST_S = 0.1
 """Narrowest column; a level cannot be placed better than a few samples anyway."""

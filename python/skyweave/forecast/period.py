@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from skyweave.drive import Values
 from skyweave.forecast.folding import Progress, silent
 from skyweave.forecast.shifts import Shifts, mean_ranks
+from skyweave.model.drive import Values
 
 STRETCH_S = 1800.0
 COLUMN_S = 1.0

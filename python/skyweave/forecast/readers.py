@@ -15,11 +15,11 @@ import numpy as np
 
 from skyweave.data.importers import FORMATS, detect, load
 from skyweave.data.importers.base import Table, Text, as_text, parse_table, read_bytes
-from skyweave.drive import Drive, Values
 from skyweave.errors import DataError, suggest
 from skyweave.forecast import pings
 from skyweave.forecast.measurement import Kind, Measurement, join, measurement
 from skyweave.forecast.pings import unix_s
+from skyweave.model.drive import Drive, Values
 
 HEAD_CHARACTERS = 4096
 QUANTITIES: dict[str, Kind] = {

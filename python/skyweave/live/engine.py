@@ -5,15 +5,18 @@ from __future__ import annotations
 import platform
 from typing import Any
 
-from skyweave import _skyweave, config
-from skyweave.algorithms import name_of
+from skyweave import _skyweave
+from skyweave.algorithms.catalogue import name_of
 from skyweave.errors import ConfigError
-from skyweave.live import addresses, iperf, quic
-from skyweave.live.buffers import Buffers
-from skyweave.live.check import CONGESTION, refusal
-from skyweave.live.gather import Seen, end_of, gather
-from skyweave.live.world import World
-from skyweave.record import Record
+from skyweave.live.check import refusal
+from skyweave.live.record.gather import Seen, end_of, gather
+from skyweave.live.traffic import iperf, quic
+from skyweave.live.traffic.kernel import CONGESTION
+from skyweave.live.world import addresses
+from skyweave.live.world.buffers import Buffers
+from skyweave.live.world.world import World
+from skyweave.model import config
+from skyweave.model.record import Record
 
 Ends = tuple[list[Seen], list[Seen]]
 """What the client and the server saw of each connection."""

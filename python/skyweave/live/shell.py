@@ -14,12 +14,12 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from skyweave import config
 from skyweave.errors import ConfigError
-from skyweave.live import addresses
-from skyweave.live.buffers import Buffers
-from skyweave.live.control import Control
-from skyweave.live.world import World
+from skyweave.live.world import addresses
+from skyweave.live.world.buffers import Buffers
+from skyweave.live.world.control import Control
+from skyweave.live.world.world import World
+from skyweave.model import config
 
 SAMPLE_MS = 100
 

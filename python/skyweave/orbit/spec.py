@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
+from skyweave.model.validated import StudyModel, complaint
 from skyweave.orbit.places import Place
-from skyweave.study.model import StudyModel, complaint
 
 Degrees = Annotated[float, Field(ge=0, le=90)]
 Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]

@@ -11,8 +11,8 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from skyweave.drive import Values
 from skyweave.errors import ConfigError
+from skyweave.model.drive import Values
 from skyweave.radio.cells import Integers
 from skyweave.radio.offer import Offer
 

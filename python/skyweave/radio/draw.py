@@ -8,9 +8,9 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from skyweave.data.plot import LABELS
-from skyweave.drive import Values
+from skyweave.model.drive import Values
+from skyweave.plotting.style import LIGHT, drawing, roles
 from skyweave.radio.offer import Offer, window_means
-from skyweave.report.style import LIGHT, drawing, roles
 
 WINDOW_S = 5
 """The paper draws 1 s values and means of 5 s."""

@@ -11,8 +11,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from skyweave.drive import Values
 from skyweave.errors import ConfigError, DataError
+from skyweave.model.drive import Values
 from skyweave.radio.cells import CellGrid, Integers
 
 WITHIN_M = 25.0

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from skyweave.config import OutageWindow, UpWindow
-from skyweave.drive import Drive, PathTrace
 from skyweave.errors import ConfigError
+from skyweave.model.config import OutageWindow, UpWindow
+from skyweave.model.drive import Drive, PathTrace
 from skyweave.radio.cases import WAIT_S, Case, interfaces
 from skyweave.radio.delay import DelayRule
 from skyweave.radio.offer import Offer

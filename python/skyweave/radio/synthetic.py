@@ -14,8 +14,8 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from skyweave.drive import Values
 from skyweave.errors import ConfigError, suggest
+from skyweave.model.drive import Values
 from skyweave.radio.cells import CellGrid
 from skyweave.radio.equations import BANDWIDTH_MHZ, CAPACITY_CAP_MBPS, GAMMA, LOAD, NOISE_MW, C
 

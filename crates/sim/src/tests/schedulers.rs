@@ -106,7 +106,7 @@ fn a_forecast_holds_for_uploads_too() {
         paths[0].forecast = Forecast::Word(forecast);
         let mut one = connection(Mode::V096, Congestion::Bbr, seconds(8.0));
         one.scheduler = named(r#"{"name": "alcs", "k": "one", "margin_rtts": 3}"#);
-        one.workload.direction = link::Direction::Up;
+        bulk(&mut one).direction = link::Direction::Up;
         run(paths, vec![one]).totals.links["sat.up"].dropped_outage
     };
     assert!(lost(ForecastWord::None) > 20);

@@ -17,8 +17,8 @@ from skyweave.data.importers import (
 )
 from skyweave.data.importers.base import read_bytes
 from skyweave.data.importers.mahimahi import opportunities_ms
-from skyweave.drive import Drive
 from skyweave.errors import DataError, suggest
+from skyweave.model.drive import Drive
 
 __all__ = ["FORMATS", "Format", "detect", "load", "opportunities_ms"]
 

@@ -27,8 +27,8 @@ from skyweave.data.importers.base import (
     require_increasing,
     seconds_since,
 )
-from skyweave.drive import Drive, PathTrace, Series
 from skyweave.errors import DataError
+from skyweave.model.drive import Drive, PathTrace, Series
 
 ARCHIVES = {
     "47d0f8d795151ef94e5b92dbc2bb2077c8f563160c15f54089c22fc7f38b1785": "alaska",
