@@ -285,7 +285,7 @@ impl Client {
         if others {
             lane.end(now);
         } else {
-            lane.hold(); // path IDs are few, and nobody could be told of a new one
+            lane.hold(); // path IDs are few, and the peer could not learn of a new one
         }
         if was_up {
             session.notice(Notice::PathDown(lane.local.to_string(), why.to_owned()));

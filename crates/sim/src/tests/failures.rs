@@ -127,7 +127,7 @@ fn a_pause_without_loss_is_undone_once_and_retransmits_next_to_nothing() {
     }
 }
 
-/// A scheduler that always waits: the connection must not hang on it.
+/// A scheduler that always waits: the connection must not stall.
 #[derive(Debug)]
 struct Procrastinator;
 
