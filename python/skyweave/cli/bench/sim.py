@@ -141,7 +141,7 @@ def _packets_per_s(runs: list[Run]) -> float:
 
 
 def _length(duration_s: float) -> None:
-    """Run for so long with few samples, so that a record's size does not count."""
+    """Run for this long with few samples, so that a record's size does not count."""
     connection = _connection(Bulk(duration_s=duration_s), congestion="cubic")
     simulate(Run(paths=_paths(0.001), connections=(connection,), sample_interval_ms=10_000))
 
