@@ -41,7 +41,7 @@ LIVE = {
 
 
 def on_kernel(run: Run) -> Record:
-    """The fluid engine as a live one: its provenance, and nulls where a kernel tells nothing."""
+    """The fluid engine as a live one: its provenance, and nulls where a kernel reports nothing."""
     record = fluid(run)
     samples = record.samples.with_columns(reorder_buffer_bytes=None, lost_packets=None)
     samples = samples.cast(dict(record.samples.schema))

@@ -42,10 +42,10 @@ pub use counters::{Counters, LinkTotals};
 pub use error::LinkError;
 pub use link::{Dropped, Link, WireSize};
 pub use path::{
-    Direction, Forecast, ForecastWindow, ForecastWord, PathConfig, UpWindow, build_paths,
-    link_names,
+    Forecast, ForecastWindow, ForecastWord, PathConfig, UpWindow, build_paths, link_names,
 };
 pub use streams::stream_seed;
+pub use units::Direction;
 
 #[cfg(test)]
 mod tests;

@@ -136,6 +136,16 @@ impl Endpoint {
         }
     }
 
+    /// Some subflow can carry data.
+    pub fn is_open(&self) -> bool {
+        self.established().next().is_some()
+    }
+
+    /// Payload of a full segment.
+    pub fn mss_bytes(&self) -> u64 {
+        self.config.mode.mss_bytes()
+    }
+
     /// Bytes delivered to the application, in order and once.
     pub fn delivered_bytes(&self) -> u64 {
         self.receive.next()

@@ -1,8 +1,9 @@
 //! The description of a run: the JSON of `python/skyweave/model/config.py`, whose units are in the names.
 
 use crate::SimError;
+use application::Workload;
 use congestion::Choice as Congestion;
-use link::{Direction, Forecast, ForecastWord, PathConfig};
+use link::{Forecast, ForecastWord, PathConfig};
 use mptcp::Mode;
 use scheduler::{Choice as Scheduling, Outage};
 use serde::{Deserialize, Serialize};
@@ -126,27 +127,8 @@ impl From<Reinject> for mpquic::Reinjection {
     }
 }
 
-/// One bulk transfer: this many bytes, or as much as fits into a time.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct BulkConfig {
-    /// Which way.
-    #[serde(default = "down")]
-    pub direction: Direction,
-    /// Size of the transfer.
-    #[serde(default)]
-    pub bytes: Option<u64>,
-    /// End of the transfer after its start, finished or not.
-    #[serde(default)]
-    pub duration_s: Option<f64>,
-}
-
 fn one_subflow() -> usize {
     1
-}
-
-fn down() -> Direction {
-    Direction::Down
 }
 
 /// One connection.
@@ -171,8 +153,8 @@ pub struct ConnectionConfig {
     pub scheduler: Scheduling,
     /// Congestion control, by name or with parameters.
     pub congestion: Congestion,
-    /// What it transfers.
-    pub workload: BulkConfig,
+    /// What runs over it.
+    pub workload: Workload,
     /// When the client opens it.
     #[serde(default)]
     pub start_s: f64,

@@ -14,7 +14,7 @@ from skyweave.model.drive import Values
 CONFIDENT = 0.95
 """Least confidence of a handover: of moments that are no edges, one in twenty looks like it."""
 SETTLED_SHARE = (1 / 3, 0.9)
-"""The part of a slot that tells its level: after what the edge did, before the next one."""
+"""The part of a slot that shows its level: after what the edge did, before the next one."""
 DISTURBED = 3.0
 """Standard deviations above the rest of the slot that still count as disturbed."""
 NEIGHBOURS = 3.0

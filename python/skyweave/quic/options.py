@@ -29,7 +29,7 @@ def options(
     again: Reinjection,
     **more: Any,
 ) -> dict[str, Any]:
-    """Return the options of an endpoint (``crates/udp/src/options.rs``).
+    """Return the options of an endpoint (``crates/sockets/src/options.rs``).
 
     Raises :class:`ConfigError` for algorithms that do not exist.
     """

@@ -93,7 +93,7 @@ fn goodput_never_exceeds_capacity() {
 #[test]
 fn a_transfer_upward_equals_one_downward_on_a_symmetric_path() {
     let mut up = connection(Mode::Tcp, Congestion::Cubic, megabytes(20));
-    up.workload.direction = link::Direction::Up;
+    bulk(&mut up).direction = link::Direction::Up;
     let down = connection(Mode::Tcp, Congestion::Cubic, megabytes(20));
     let [up, down] = [up, down].map(|one| {
         run(vec![path("a", 50.0, 60.0)], vec![one]).totals.connections[0].completion_s.unwrap()

@@ -82,7 +82,7 @@ fn a_second_path_joins_after_the_published_delay() {
     assert!((first - 0.090).abs() < 0.002, "{first}");
     assert!((second - (0.120 + 0.162)).abs() < 0.005, "{second}");
     let mut up = connection(Mode::V096, Congestion::Cubic, seconds(2.0));
-    up.workload.direction = link::Direction::Up;
+    bulk(&mut up).direction = link::Direction::Up;
     let outcome = run(vec![path("sat", 50.0, 60.0), path("terr", 100.0, 108.0)], vec![up]);
     let second = times(&outcome, "established", 1)[0];
     assert!((second - (0.120 + 0.216)).abs() < 0.005, "{second}");
@@ -127,7 +127,7 @@ fn a_pause_without_loss_is_undone_once_and_retransmits_next_to_nothing() {
     }
 }
 
-/// A scheduler that always waits: the connection must not hang on it.
+/// A scheduler that always waits: the connection must not stall.
 #[derive(Debug)]
 struct Procrastinator;
 
@@ -140,7 +140,7 @@ impl Scheduler for Procrastinator {
 #[test]
 fn a_scheduler_that_only_waits_cannot_deadlock_a_transfer() {
     let mut one = connection(Mode::V096, Congestion::Cubic, megabytes(1));
-    one.workload.bytes = Some(50_000);
+    bulk(&mut one).bytes = Some(50_000);
     let config = config(satellite_and_terrestrial(0.0), vec![one]);
     let lazy: Box<dyn Scheduler> = Box::new(Procrastinator);
     let outcome =
@@ -158,7 +158,7 @@ fn a_lost_fourth_ack_does_not_keep_a_path_out() {
         in_flight: link::InFlight::Drop,
     });
     let mut one = connection(Mode::V096, Congestion::Cubic, seconds(10.0));
-    one.workload.direction = link::Direction::Up;
+    bulk(&mut one).direction = link::Direction::Up;
     let outcome = run(vec![path("a", 5.0, 20.0), joined], vec![one]);
     assert!(outcome.totals.links["b.down"].dropped_outage > 0, "the fourth ACK");
     assert!(outcome.totals.connections[0].paths["b"].unique_bytes > 1_000_000);
@@ -228,9 +228,9 @@ fn any_run() -> impl Strategy<Value = RunConfig> {
             one.scheduler = scheduler;
             one.send_buffer_bytes = send;
             one.receive_buffer_bytes = receive;
-            one.workload.bytes = Some(bytes);
+            bulk(&mut one).bytes = Some(bytes);
             if up {
-                one.workload.direction = link::Direction::Up;
+                bulk(&mut one).direction = link::Direction::Up;
             }
             let (a, b, c) = paths;
             let mut config = config([a, b].into_iter().chain(c).collect(), vec![one]);
@@ -248,8 +248,8 @@ proptest! {
     /// delivered exactly once (the receiver counts bytes in order; first arrivals per path must
     /// add up to the transfer, whatever was sent again).
     #[test]
-    fn every_byte_arrives_exactly_once_whatever_happens(config in any_run()) {
-        let bytes = config.connections[0].workload.bytes.unwrap();
+    fn every_byte_arrives_exactly_once_whatever_happens(mut config in any_run()) {
+        let bytes = bulk(&mut config.connections[0]).bytes.unwrap();
         let outcome = simulate(&config).unwrap();
         let one = &outcome.totals.connections[0];
         prop_assert_eq!(one.delivered_bytes, bytes);

@@ -44,7 +44,7 @@ fn the_same_seed_gives_the_same_record_whatever_the_keys() {
 fn two_paths_carry_nearly_what_both_could_in_either_direction() {
     for direction in [Direction::Down, Direction::Up] {
         let mut one = quic(Scheduling::MinRtt, Congestion::Cubic, megabytes(40));
-        one.workload.direction = direction;
+        bulk(&mut one).direction = direction;
         let outcome = run(two_paths(), vec![one]);
         let rate = goodput(&outcome);
         assert!((0.85 * 70.0..70.0).contains(&rate), "{direction:?}: {rate}");
@@ -55,7 +55,8 @@ fn two_paths_carry_nearly_what_both_could_in_either_direction() {
     }
 }
 
-/// An interface that leaves is abandoned and told to the peer; when it is back it gets a new path.
+/// The path of an interface that leaves is abandoned (PATH_ABANDON); when it is back it gets a new
+/// path.
 #[test]
 fn an_interface_that_leaves_and_returns_is_abandoned_and_added_again() {
     let mut paths = two_paths();

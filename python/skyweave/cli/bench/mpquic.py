@@ -74,13 +74,13 @@ def meaning(name: str) -> str:
 
 def build() -> None:
     """Build both examples. Raises :class:`ConfigError` where that is not possible."""
-    for package, example in (("skyweave-udp", "socket_speed"), ("skyweave-mpquic", "loopback")):
+    for package, example in (("skyweave-sockets", "socket_speed"), ("skyweave-mpquic", "loopback")):
         _cargo("build", package, example)
 
 
 def sockets(rounds: int) -> dict[str, float | None]:
     """Return goodput and cost over loopback sockets; None where noq-proto broke off."""
-    said = _cargo("run", "skyweave-udp", "socket_speed", str(_SOCKET_MB), str(rounds))
+    said = _cargo("run", "skyweave-sockets", "socket_speed", str(_SOCKET_MB), str(rounds))
     found: dict[str, float | None] = json.loads(said)
     return found
 

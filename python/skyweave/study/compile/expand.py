@@ -120,8 +120,8 @@ def expand(
 ) -> tuple[list[Job], list[str]]:
     """Return the jobs of a plan in a fixed order, each pair of run and labels once, and notes.
 
-    ``live_version``: what the records of live runs hang on beside ``code_version``; ``forecasts``:
-    the files of paths that have one.
+    ``live_version``: what the records of live runs depend on beside ``code_version``;
+    ``forecasts``: the files of paths that have one.
     Raises :class:`ConfigError` for a path set that no drive has, or for a path without any
     capacity that would be measured alone, unless the plan allows dead paths.
     """
