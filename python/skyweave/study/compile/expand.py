@@ -36,6 +36,7 @@ MIB = 2**20
 PACKET_BITS = 12_000
 """A packet of 1,500 bytes."""
 Label = str | float | bool | None
+EngineName = Literal["sim", "live"]
 DEFAULTS: dict[str, Any] = {
     "direction": ("down",),
     "transport": ("auto",),
