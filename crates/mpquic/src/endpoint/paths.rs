@@ -14,7 +14,7 @@ use units::{Duration, Instant, PathId};
 /// PATH_ABANDON error codes (draft-ietf-quic-multipath-21 §4.3).
 const APPLICATION_ABANDON: u64 = 0x3e;
 pub(super) const UNSTABLE_OR_POOR: u64 = 0x3e76;
-/// Paths of the caller's that a scheduler can tell apart.
+/// Paths of the caller's that a scheduler can distinguish.
 pub(super) const MAX_NET_PATHS: u8 = 64;
 
 impl Endpoint {

@@ -109,7 +109,7 @@ impl Endpoint {
         if Self::challenge_gave_up(path, now) {
             self.leave_path(now, id, super::paths::UNSTABLE_OR_POOR);
             if !self.has_any_path() {
-                // Nobody could be told (RFC 9000 §9).
+                // There is no path left to tell the peer on (RFC 9000 §9).
                 let error = TransportError::new(Code::NoViablePath, "no path answers");
                 self.drain(now, Closed::Error(error));
             }

@@ -66,7 +66,7 @@ pub(crate) const INFO: Info = Info {
             unit: "",
             kind: flag(true),
             meaning: "Leave sigma of a path alone in an interval in which the path was hardly used.",
-            source: "ours: without it, waiting breeds waiting",
+            source: "ours: without it, waiting leads to more waiting",
         },
         Parameter {
             name: "candidates",

@@ -18,7 +18,7 @@ fn satellite_and_terrestrial(gap_s: f64) -> Vec<PathConfig> {
 
 /// docs/model.md §5.6: one gap of 1 s in v0.96 with CUBIC. The subflow times out about 260 to
 /// 400 ms after the last ACK, everything is reinjected on the other path, the satellite is heard of
-/// only when a backed-off retransmission falls behind the gap, and it starts over from one packet.
+/// only when a backed-off retransmission comes after the gap, and it starts over from one packet.
 #[test]
 fn a_gap_in_v096_costs_a_timeout_reinjection_and_a_slow_return() {
     let one = connection(Mode::V096, Congestion::Cubic, seconds(20.0));
@@ -127,7 +127,7 @@ fn a_pause_without_loss_is_undone_once_and_retransmits_next_to_nothing() {
     }
 }
 
-/// A scheduler that always waits: the connection must not hang on it.
+/// A scheduler that always waits: the connection must not stall.
 #[derive(Debug)]
 struct Procrastinator;
 

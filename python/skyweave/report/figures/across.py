@@ -274,7 +274,7 @@ def _quantity_words(quantity: str, values: Sequence[str]) -> str:
 
 
 def _cumulated(axes: Axes, samples: np.ndarray, colour: str) -> None:
-    if not len(samples):  # a kernel need not tell everything
+    if not len(samples):  # a kernel need not report everything
         return
     shares = np.linspace(0, 1, 401)
     axes.plot(np.quantile(samples, shares), 100 * shares, color=colour, linewidth=1.8)

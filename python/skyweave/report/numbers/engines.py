@@ -220,7 +220,7 @@ def _total(counts: dict[str, float]) -> float | None:
 
 
 def mean_of(runs: Sequence[Measured]) -> Measured:
-    """Return the means over runs, each over those that tell; a path that is not there has 0."""
+    """Return the means over runs, each over those that report it; an absent path has 0."""
     shares = [run.shares for run in runs if run.shares is not None]
     names = list(dict.fromkeys(path for one in shares for path in one))
     return Measured(

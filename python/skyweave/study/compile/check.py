@@ -88,7 +88,7 @@ def _check_engines(
 ) -> None:
     """Check what compares engines; with runs of one engine alone it has nothing to compare.
 
-    That is no mistake of the file: ``--engine`` may have said so, and the report tells.
+    That is no mistake of the file: ``--engine`` may have said so, and the report says so.
     """
     for key in chosen.where:
         _known(what, "setting", key, [name for name in SETTINGS if name != "engine"])

@@ -36,6 +36,7 @@ MIB = 2**20
 PACKET_BITS = 12_000
 """A packet of 1,500 bytes."""
 Label = str | float | bool | None
+EngineName = Literal["sim", "live"]
 DEFAULTS: dict[str, Any] = {
     "direction": ("down",),
     "transport": ("auto",),
@@ -119,8 +120,8 @@ def expand(
 ) -> tuple[list[Job], list[str]]:
     """Return the jobs of a plan in a fixed order, each pair of run and labels once, and notes.
 
-    ``live_version``: what the records of live runs hang on beside ``code_version``; ``forecasts``:
-    the files of paths that have one.
+    ``live_version``: what the records of live runs depend on beside ``code_version``;
+    ``forecasts``: the files of paths that have one.
     Raises :class:`ConfigError` for a path set that no drive has, or for a path without any
     capacity that would be measured alone, unless the plan allows dead paths.
     """

@@ -113,7 +113,7 @@ class PathSpec(StudyModel):
     loss: Literal["none", "trace"] | Ratio | Loss = "none"
     backup: bool = False
     forecast_file: str | None = None
-    """What ``forecast = "file"`` tells the sender; beside the study or below --data."""
+    """What the sender knows ahead by ``forecast = "file"``; beside the study or below --data."""
     source: str = ""
 
     @model_validator(mode="after")
