@@ -149,8 +149,8 @@ impl Endpoint {
         (path.in_recovery, path.pto_count, path.health) = (false, 0, Health::Good);
         path.cc.on_handshake(path.rtt.smoothed());
         self.events.push_back(Event::PathMoved(from, to));
-        self.scheduler.on_path_event(now, from, PathEvent::Closed);
-        self.scheduler.on_path_event(now, to, PathEvent::Established);
+        self.dispatch.on_path_event(now, from, PathEvent::Closed);
+        self.dispatch.on_path_event(now, to, PathEvent::Established);
         true
     }
 }

@@ -148,6 +148,24 @@ fn a_scheduler_that_only_waits_cannot_deadlock_a_transfer() {
     assert!(outcome.totals.connections[0].completion_s.is_some());
 }
 
+/// What such a scheduler leaves to the rule against deadlocks keeps off a backup path, however fast.
+#[test]
+fn the_rule_against_deadlocks_spares_a_backup_path() {
+    for mode in [Mode::V096, Mode::Upstream] {
+        let mut paths = vec![path("active", 20.0, 60.0), path("backup", 20.0, 20.0)];
+        paths[1].backup = true;
+        let mut one = connection(mode, Congestion::Cubic, megabytes(1));
+        bulk(&mut one).bytes = Some(100_000);
+        let lazy: Box<dyn Scheduler> = Box::new(Procrastinator);
+        let schedulers = BTreeMap::from([(0, lazy)]);
+        let outcome =
+            simulate_with(&config(paths, vec![one]), schedulers, &AtomicBool::new(false)).unwrap();
+        let totals = &outcome.totals.connections[0];
+        assert!(totals.completion_s.is_some(), "{mode:?}");
+        assert_eq!(totals.paths["backup"].unique_bytes, 0, "{mode:?}");
+    }
+}
+
 /// The fourth ACK of a join is lost: the third one is repeated, and has to be answered again.
 #[test]
 fn a_lost_fourth_ack_does_not_keep_a_path_out() {
