@@ -28,7 +28,7 @@ pub enum EventKind {
     Failed,
     /// The path was heard of again.
     Revived,
-    /// So many segments were queued again for other paths.
+    /// This many segments were queued again for other paths.
     Reinjected(u64),
     /// The window of the path was halved because it holds up the shared window.
     Penalised,

@@ -85,7 +85,7 @@ pub enum PathEvent {
 /// What a scheduler does beyond choosing a path for each segment, and what it lets the connection do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Capabilities {
-    /// So many congestion windows' worth of segments may wait in the queue of a path that has no
+    /// How many congestion windows' worth of segments may wait in the queue of a path that has no
     /// room; with 0, the default, nothing is assigned to such a path.
     pub queue_limit_windows: u64,
     /// It may answer [`Decision::Repeat`]: it is then asked even when there is nothing new

@@ -12,7 +12,7 @@ use crate::wire::{AckFrame, Frame};
 use scheduler::PathEvent;
 use units::{Duration, Instant};
 
-/// So many waiting control frames are looked at for one that waits already.
+/// How many waiting control frames are searched for one that waits already.
 const FRAMES_COMPARED: usize = 256;
 
 impl Endpoint {
