@@ -6,7 +6,8 @@ from skyweave.study.language.figures import FigureSpec, ReportSpec
 from skyweave.study.language.flows import FlowGroup
 from skyweave.study.language.handovers import Handovers
 from skyweave.study.language.orbits import Fibre, FibreDelay, OrbitDelay
-from skyweave.study.language.plan import Compare, DriveSource, PathSpec, Settings, StudyInfo
+from skyweave.study.language.plan import Compare, DriveSource, PathSpec, StudyInfo
+from skyweave.study.language.settings import Settings
 from skyweave.study.language.starts import StartRule
 
 __all__ = [
