@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     )
     from skyweave.model.drive import Drive, PathTrace, Series
     from skyweave.model.record import Record
+    from skyweave.model.totals import ConnectionTotals, LinkTotals, PathTotals, RunTotals
     from skyweave.study.run.observer import StudyObserver
     from skyweave.study.run.session import StudyOptions, run_study
 
@@ -58,6 +59,7 @@ __all__ = [
     "CoDel",
     "ConfigError",
     "Connection",
+    "ConnectionTotals",
     "ConnectionView",
     "ConstantDelay",
     "ConstantRate",
@@ -69,11 +71,13 @@ __all__ = [
     "GilbertElliott",
     "InfiniteQueue",
     "Link",
+    "LinkTotals",
     "LossSteps",
     "NoLoss",
     "Opportunities",
     "OutageWindow",
     "Path",
+    "PathTotals",
     "PathTrace",
     "PathView",
     "Quic",
@@ -81,6 +85,7 @@ __all__ = [
     "Record",
     "ResultsError",
     "Run",
+    "RunTotals",
     "Scheduler",
     "Series",
     "SkyweaveError",
@@ -142,6 +147,7 @@ _HOMES = {
         "Series",
     ),
     "skyweave.model.record": ("Record",),
+    "skyweave.model.totals": ("ConnectionTotals", "LinkTotals", "PathTotals", "RunTotals"),
     "skyweave.study.run.observer": ("StudyObserver",),
     "skyweave.study.run.session": ("StudyOptions", "run_study"),
 }
