@@ -11,8 +11,9 @@ use crate::config::ConnectionConfig;
 use crate::outcome::{PathTotals, SampleRow};
 use crate::wire::Packet;
 use application::{Application, Signal};
+use forecast::Forecast;
 use mpquic::{ApplicationHost, Config, Endpoint, Event};
-use scheduler::{Outage, Scheduler};
+use scheduler::Scheduler;
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Duration, Instant, PathId};
 
@@ -45,7 +46,8 @@ pub(crate) struct QuicEnd {
     /// Interfaces that want a path, and paths that have lost theirs but were the last.
     wanted: BTreeSet<PathId>,
     leaving: BTreeSet<PathId>,
-    forecasts: BTreeMap<PathId, Vec<Outage>>,
+    /// Until the endpoint takes them.
+    forecasts: BTreeMap<PathId, Forecast>,
     confirmed: bool,
     host: ApplicationHost,
     /// What the application still has to hear of.
@@ -101,8 +103,8 @@ impl QuicEnd {
         let made = Endpoint::new(self.config.clone(), scheduler, (now, path), self.seed);
         self.endpoint = made.ok(); // fails only for configurations that TLS refuses
         if let Some(endpoint) = &mut self.endpoint {
-            for (path, outages) in &self.forecasts {
-                endpoint.set_forecast(*path, outages.clone());
+            for (path, forecast) in std::mem::take(&mut self.forecasts) {
+                endpoint.set_forecast(path, forecast);
             }
         }
         self.wanted.remove(&path);
@@ -229,8 +231,11 @@ impl End for QuicEnd {
         self.work(now);
     }
 
-    fn set_forecast(&mut self, path: PathId, outages: Vec<Outage>) {
-        self.forecasts.insert(path, outages);
+    fn set_forecast(&mut self, path: PathId, forecast: Forecast) {
+        match &mut self.endpoint {
+            Some(endpoint) => endpoint.set_forecast(path, forecast),
+            None => drop(self.forecasts.insert(path, forecast)),
+        }
     }
 
     fn sample(&self, path: PathId, row: &mut SampleRow) {
