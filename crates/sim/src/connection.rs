@@ -63,10 +63,10 @@ impl Connection {
                     Box::new(tcp_end(config, is_client, &backup, seed, scheduler))
                 }
                 Transport::Mpquic => {
-                    let (connection, paths) = (config, paths.len());
+                    let (connection, backup) = (config, &backup[..]);
                     let seed = seed.wrapping_add(u64::from(is_client));
                     Box::new(QuicEnd::new(
-                        &Setup { connection, is_client, paths, seed },
+                        &Setup { connection, is_client, backup, seed },
                         scheduler,
                     )?)
                 }

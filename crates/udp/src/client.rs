@@ -37,6 +37,8 @@ pub struct ClientConfig {
     pub name: String,
     /// Local ends of the paths, the preferred one first.
     pub paths: Vec<Local>,
+    /// Those of them, by place, that carry data only while no other path is usable.
+    pub backups: Vec<usize>,
     /// The endpoint.
     pub endpoint: mpquic::Config,
     /// How the server is verified; the same as in `endpoint`.
@@ -49,6 +51,23 @@ pub struct ClientConfig {
     pub patience: Duration,
     /// Time 0 of the endpoint and of forecasts.
     pub clock: Clock,
+}
+
+impl ClientConfig {
+    /// Tells a new endpoint which paths are backups.
+    pub(crate) fn mark_backups(&self, endpoint: &mut Endpoint) {
+        for place in &self.backups {
+            for net in nets_of(*place) {
+                let _known = endpoint.set_path_status(net, true); // places are below `MOST_LANES`
+            }
+        }
+    }
+}
+
+/// What the paths of a lane are called: its place, or the one beside while the former path there
+/// could not be given up yet.
+fn nets_of(place: usize) -> [PathId; 2] {
+    [place, place + MOST_LANES].map(|net| PathId(net as u8))
 }
 
 /// A connection and its paths.
@@ -316,12 +335,10 @@ impl Client {
         }
     }
 
-    /// What a lane's next path is called: its place, or the one beside while the former path there
-    /// could not be given up yet.
+    /// What a lane's next path is called.
     fn free_net(&self, place: usize) -> Option<PathId> {
         let lane = &self.lanes[place];
-        let nets = [place, place + MOST_LANES].map(|net| PathId(net as u8));
-        nets.into_iter().find(|net| lane.net != Some(*net) && !lane.old.contains(net))
+        nets_of(place).into_iter().find(|net| lane.net != Some(*net) && !lane.old.contains(net))
     }
 
     // ---- sending --------------------------------------------------------------------------------

@@ -80,11 +80,12 @@ impl Endpoint {
     }
 
     /// The fastest path that can take a packet and that the scheduler does not avoid (a foreseen
-    /// outage).
+    /// outage); a backup only while no other path is usable.
     fn fastest_able(&self, now: Instant) -> Option<PathId> {
+        let backup = !self.views.iter().any(|view| view.usable && !view.backup);
         let able = self.views.iter().filter(|view| view.usable && view.has_room);
-        let able = able.filter(|view| !self.scheduler.avoids(now, view));
-        able.min_by_key(|view| (view.backup, view.srtt)).map(|view| view.id)
+        let able = able.filter(|view| view.backup == backup && !self.scheduler.avoids(now, view));
+        able.min_by_key(|view| view.srtt).map(|view| view.id)
     }
 
     /// What the scheduler calls the path of acknowledgements.

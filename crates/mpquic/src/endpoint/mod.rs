@@ -14,6 +14,7 @@ mod packets;
 mod paths;
 mod rebind;
 mod receive;
+mod status;
 mod stream_api;
 pub(crate) use rebind::Candidate;
 pub use stream_api::Read;
@@ -77,6 +78,7 @@ pub struct Endpoint {
     past_stats: BTreeMap<PathId, PathStats>,
     /// What the caller foretold, for paths that come later.
     forecasts: BTreeMap<PathId, Vec<Outage>>,
+    statuses: status::Statuses,
     /// Lowest path ID that was never used.
     next_path: u32,
     /// Lower ones that no packet came for yet: paths opened together need not begin in order.
@@ -170,6 +172,7 @@ impl Endpoint {
             paths: Paths::default(),
             past_stats: BTreeMap::new(),
             forecasts: BTreeMap::new(),
+            statuses: status::Statuses::default(),
             next_path: 1,
             skipped_paths: BTreeSet::new(),
             max_path: 0,
@@ -312,6 +315,7 @@ impl Endpoint {
         let cc = congestion::build(&self.config.congestion, config, &self.group);
         let forecast = self.forecasts.get(&net).map_or(&[][..], Vec::as_slice);
         let mut path = Path::new(id, net, cc, forecast);
+        self.statuses.apply_to(&mut path);
         path.set_grain(self.config.pacing_grain);
         path.peer_ack_delay = self.max_ack_delay();
         if self.config.ecn {

@@ -2,6 +2,7 @@
 
 use super::Endpoint;
 use super::frames::violation;
+use super::status::PathStatus;
 use crate::cids::PER_PATH;
 use crate::crypto;
 use crate::error::{Error, TransportError};
@@ -94,20 +95,6 @@ impl Endpoint {
         Ok(())
     }
 
-    /// Tells the peer, and our scheduler, that a path is backup or not.
-    pub fn set_path_status(&mut self, net: PathId, backup: bool) -> Result<(), Error> {
-        let id = self.id_of(net).ok_or(Error::Path(net.0))?;
-        if !self.multipath {
-            return Err(Error::NoMultipath);
-        }
-        let path = self.paths.get_mut(&id).ok_or(Error::Path(net.0))?;
-        path.local_backup = backup;
-        path.status_sequence += 1;
-        let sequence = path.status_sequence;
-        self.control.push_back(Frame::PathStatus { path: id, sequence, backup });
-        Ok(())
-    }
-
     /// What is known ahead of a path, in order of time; replaces what was known before. During an
     /// outage nothing leaves on the path, its timers stand still, and what it had in flight when
     /// the outage began goes again on the others.
@@ -163,7 +150,7 @@ impl Endpoint {
         self.skipped_paths.remove(&id)
     }
 
-    fn is_path_over(&self, id: u32) -> bool {
+    pub(super) fn is_path_over(&self, id: u32) -> bool {
         id < self.next_path && !self.paths.contains(id) && !self.skipped_paths.contains(&id)
     }
 
@@ -189,6 +176,7 @@ impl Endpoint {
         }
         self.local_cids.drop_path(id);
         self.peer_cids.drop_path(id);
+        self.statuses.forget(id);
         self.max_path = self.max_path.saturating_add(1); // path IDs are never used twice
         self.control.push_back(Frame::MaxPathId { maximum: self.max_path });
         self.give_cids();
@@ -253,13 +241,7 @@ impl Endpoint {
                 }
             }
             Frame::PathStatus { path, sequence, backup } => {
-                if let Some(path) = self.paths.get_mut(&path)
-                    && path.peer_status_sequence.is_none_or(|last| sequence > last)
-                {
-                    path.peer_status_sequence = Some(sequence);
-                    path.peer_backup = backup;
-                    self.events.push_back(Event::PathStatus(path.net, backup));
-                }
+                self.on_path_status(path, PathStatus { sequence, backup })?;
             }
             Frame::MaxPathId { maximum } if maximum > self.peer_max_path => {
                 self.peer_max_path = maximum;

@@ -25,7 +25,8 @@ const FIRST_WINDOW_BYTES: u64 = 131_072;
 pub(crate) struct Setup<'a> {
     pub connection: &'a ConnectionConfig,
     pub is_client: bool,
-    pub paths: usize,
+    /// Whether each path is a backup; the client tells the server.
+    pub backup: &'a [bool],
     pub seed: u64,
 }
 
@@ -46,6 +47,7 @@ pub(crate) struct QuicEnd {
     /// Interfaces that want a path, and paths that have lost theirs but were the last.
     wanted: BTreeSet<PathId>,
     leaving: BTreeSet<PathId>,
+    backups: Vec<PathId>,
     forecasts: BTreeMap<PathId, Vec<Outage>>,
     confirmed: bool,
     to_write: u64,
@@ -56,7 +58,8 @@ pub(crate) struct QuicEnd {
 
 impl QuicEnd {
     pub fn new(setup: &Setup<'_>, scheduler: Box<dyn Scheduler>) -> Result<Self, SimError> {
-        let Setup { connection, is_client, paths, seed } = *setup;
+        let Setup { connection, is_client, backup, seed } = *setup;
+        let paths = backup.len();
         let (client, server) = tls::roles().ok_or(SimError::Tls)?;
         let role = if is_client { client } else { server };
         let window = connection.receive_buffer_bytes;
@@ -88,6 +91,10 @@ impl QuicEnd {
             },
             wanted: BTreeSet::new(),
             leaving: BTreeSet::new(),
+            backups: (0..paths)
+                .filter(|path| is_client && backup[*path])
+                .map(|path| PathId(path as u8))
+                .collect(),
             forecasts: BTreeMap::new(),
             confirmed: false,
             to_write: 0,
@@ -105,6 +112,9 @@ impl QuicEnd {
         if let Some(endpoint) = &mut self.endpoint {
             for (path, outages) in &self.forecasts {
                 endpoint.set_forecast(*path, outages.clone());
+            }
+            for path in &self.backups {
+                let _known = endpoint.set_path_status(*path, true); // a run has few enough paths
             }
         }
         self.wanted.remove(&path);
