@@ -84,15 +84,26 @@ impl Endpoint {
         }
     }
 
-    /// Gives the path over `net` up; what it had in flight goes on the others.
+    /// Gives the path over `net` up, and one that it was to replace; what was in flight there goes on
+    /// the others.
     pub fn abandon_path(&mut self, now: Instant, net: PathId) -> Result<(), Error> {
-        let id = self.id_of(net).ok_or(Error::Path(net.0))?;
-        let others = self.paths.values().any(|path| path.id != id && path.is_open());
-        if !self.multipath || !others {
+        let others = self.paths.values().any(|path| path.net != net && path.is_open());
+        if !self.multipath || !others || !self.has_path(net) {
             return Err(Error::Path(net.0));
         }
-        self.leave_path(now, id, APPLICATION_ABANDON);
+        let own = self.paths.values().filter(|path| path.net == net);
+        let own: Vec<u32> = own.map(|path| path.id).collect();
+        own.into_iter().for_each(|id| self.leave_path(now, id, APPLICATION_ABANDON));
         Ok(())
+    }
+
+    /// Asks the path over `net` for a sign of life at once: something outside says that it may work
+    /// again.
+    pub fn probe_path(&mut self, now: Instant, net: PathId) {
+        let path = self.id_of(net).and_then(|id| self.paths.get_mut(&id));
+        if let Some(path) = path.filter(|path| path.is_open()) {
+            path.ask(now);
+        }
     }
 
     /// What is known ahead of a path, in order of time; replaces what was known before. During an
@@ -213,6 +224,9 @@ impl Endpoint {
         if self.is_path_over(id) {
             return Ok(()); // over
         }
+        if self.is_client && id >= self.next_path {
+            self.events.push_back(Event::PathLimitsRaised);
+        }
         for sequence in self.peer_cids.add(id, new)? {
             self.control.push_back(Frame::RetireConnectionId { path: named, sequence });
         }
@@ -246,6 +260,9 @@ impl Endpoint {
             Frame::MaxPathId { maximum } if maximum > self.peer_max_path => {
                 self.peer_max_path = maximum;
                 self.give_cids();
+                if self.is_client {
+                    self.events.push_back(Event::PathLimitsRaised);
+                }
             }
             _ => {}
         }
@@ -290,8 +307,7 @@ impl Endpoint {
     fn ask_failed_paths(&mut self, now: Instant) {
         let failed = |path: &&mut Path| path.is_awake() && path.health == Health::Failed;
         for path in self.paths.values_mut().filter(failed) {
-            (path.pto_count, path.probes) = (0, 1);
-            path.space.last_eliciting_at = now;
+            path.ask(now);
         }
     }
 
