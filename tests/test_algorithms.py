@@ -7,10 +7,11 @@ import pytest
 from typer.testing import CliRunner
 
 import skyweave as sw
-from skyweave import algorithms, cli
-from skyweave.algorithms_cli import markdown
-from skyweave.algorithms_plot import run_control
-from skyweave.golden_links import LINKS, golden_path
+from skyweave.algorithms import catalogue
+from skyweave.algorithms.golden_links import LINKS, golden_path
+from skyweave.algorithms.plot import run_control
+from skyweave.cli import app as cli
+from skyweave.cli.algorithms import markdown
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -41,28 +42,28 @@ def test_the_page_of_the_docs_is_what_the_tables_say():
 
 @pytest.mark.parametrize("link", [link.name for link in LINKS])
 def test_every_control_carries_data_on_every_golden_link(link):
-    for name in algorithms.names("congestion"):
-        totals = run_control(name, link).record.totals["connections"][0]
+    for name in catalogue.names("congestion"):
+        totals = run_control(name, link, sw.simulate).record.totals["connections"][0]
         assert totals["goodput_mbps"] > 0.5, name
 
 
 def test_every_parameter_can_be_set_to_its_default():
-    for one in algorithms.catalogue():
+    for one in catalogue.catalogue():
         for parameter in one.parameters:
-            algorithms.check(one.kind, {"name": one.name, parameter.name: parameter.default})
+            catalogue.check(one.kind, {"name": one.name, parameter.name: parameter.default})
 
 
 def test_parameters_reach_the_algorithm():
     def packets(hystart: str) -> int:
         choice = {"name": "cubic", "hystart": hystart}
-        record = run_control(choice, "steady").record
+        record = run_control(choice, "steady", sw.simulate).record
         return record.totals["connections"][0]["paths"]["steady"]["lost_packets"]
 
     assert packets("off") > packets("hystart++")
 
 
 def test_controls_say_what_they_do():
-    events = run_control("bbr", "steady").record.events["event"].to_list()
+    events = run_control("bbr", "steady", sw.simulate).record.events["event"].to_list()
     phases = [event for event in events if event in ("startup", "drain", "probe-bw", "probe-rtt")]
     assert phases[:3] == ["startup", "drain", "probe-bw"]
     assert "probe-rtt" in phases
@@ -81,7 +82,7 @@ def test_controls_say_what_they_do():
 )
 def test_a_choice_that_makes_no_sense(choice, sentence):
     with pytest.raises(sw.ConfigError) as caught:
-        algorithms.check("congestion", choice)
+        catalogue.check("congestion", choice)
     assert str(caught.value).startswith(sentence)
 
 

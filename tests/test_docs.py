@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-import skyweave as sw
-from skyweave import cli
+from skyweave import _skyweave
+from skyweave.cli import app as cli
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -62,8 +62,8 @@ def test_links_between_pages_lead_somewhere():
 
 def test_versions_agree():
     cargo = tomllib.loads((ROOT / "Cargo.toml").read_text())
-    assert sw._skyweave.build_info()["version"] == cargo["workspace"]["package"]["version"]
-    assert sw._skyweave.build_info()["profile"] == "release"
+    assert _skyweave.build_info()["version"] == cargo["workspace"]["package"]["version"]
+    assert _skyweave.build_info()["profile"] == "release"
 
 
 def test_every_requirement_of_the_package_is_locked():

@@ -13,33 +13,39 @@
 True
 """
 
-from skyweave.config import (
-    Bernoulli,
-    Bulk,
-    CoDel,
-    Connection,
-    ConstantDelay,
-    ConstantRate,
-    DelaySteps,
-    DropTail,
-    GilbertElliott,
-    InfiniteQueue,
-    Link,
-    LossSteps,
-    NoLoss,
-    Opportunities,
-    OutageWindow,
-    Path,
-    RateSteps,
-    Run,
-    UpWindow,
-)
-from skyweave.drive import Drive, PathTrace, Series
-from skyweave.engine import simulate
-from skyweave.errors import ConfigError, DataError, ResultsError, SkyweaveError
-from skyweave.record import Record
-from skyweave.scheduling import Ahead, ConnectionView, PathView, Scheduler, Wait
-from skyweave.traces import read_capacity, read_delay
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from skyweave.data.traces import read_capacity, read_delay
+    from skyweave.engine.scheduling import Ahead, ConnectionView, PathView, Scheduler, Wait
+    from skyweave.engine.simulator import simulate
+    from skyweave.errors import ConfigError, DataError, ResultsError, SkyweaveError
+    from skyweave.model.config import (
+        Bernoulli,
+        Bulk,
+        CoDel,
+        Connection,
+        ConstantDelay,
+        ConstantRate,
+        DelaySteps,
+        DropTail,
+        GilbertElliott,
+        InfiniteQueue,
+        Link,
+        LossSteps,
+        NoLoss,
+        Opportunities,
+        OutageWindow,
+        Path,
+        RateSteps,
+        Run,
+        UpWindow,
+    )
+    from skyweave.model.drive import Drive, PathTrace, Series
+    from skyweave.model.record import Record
 
 __all__ = [
     "Ahead",
@@ -78,3 +84,64 @@ __all__ = [
     "read_delay",
     "simulate",
 ]
+
+_HOMES = {
+    "skyweave.data.traces": (
+        "read_capacity",
+        "read_delay",
+    ),
+    "skyweave.engine.scheduling": (
+        "Ahead",
+        "ConnectionView",
+        "PathView",
+        "Scheduler",
+        "Wait",
+    ),
+    "skyweave.engine.simulator": ("simulate",),
+    "skyweave.errors": (
+        "ConfigError",
+        "DataError",
+        "ResultsError",
+        "SkyweaveError",
+    ),
+    "skyweave.model.config": (
+        "Bernoulli",
+        "Bulk",
+        "CoDel",
+        "Connection",
+        "ConstantDelay",
+        "ConstantRate",
+        "DelaySteps",
+        "DropTail",
+        "GilbertElliott",
+        "InfiniteQueue",
+        "Link",
+        "LossSteps",
+        "NoLoss",
+        "Opportunities",
+        "OutageWindow",
+        "Path",
+        "RateSteps",
+        "Run",
+        "UpWindow",
+    ),
+    "skyweave.model.drive": (
+        "Drive",
+        "PathTrace",
+        "Series",
+    ),
+    "skyweave.model.record": ("Record",),
+}
+"""Where each public name is defined; loaded when it is first used (PEP 562)."""
+_HOME = {name: home for home, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'skyweave' has no attribute '{name}'")
+    value = globals()[name] = getattr(importlib.import_module(_HOME[name]), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from skyweave.drive import Drive, PathTrace, Series
+from skyweave.model.drive import Drive, PathTrace, Series
 
 
 @pytest.fixture(scope="session")

@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 
-from skyweave.data import load, load_preset, synthesise
-from skyweave.data.calibration import compare, correlations, fit, summarise
-from skyweave.data.copula import hermite_coefficients, latent_correlation
+from skyweave.data import load
 from skyweave.data.metrics import SLOT_PHASE_S
 from skyweave.errors import DataError
+from skyweave.synthesis import load_preset, synthesise
+from skyweave.synthesis.calibration import compare, correlations, fit, summarise
+from skyweave.synthesis.copula import hermite_coefficients, latent_correlation
 
 
 def test_latent_correlation_of_normal_and_uniform_marginals():

@@ -5,11 +5,12 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from skyweave.data import load, load_preset
-from skyweave.data.cli import data_app
-from skyweave.data.preset import FOLDER
-from skyweave.data.render import duration, number, percent
+from skyweave.cli.data import data_app
+from skyweave.cli.data_tables import duration, number, percent
+from skyweave.data import load
 from skyweave.errors import SkyweaveError
+from skyweave.synthesis import load_preset
+from skyweave.synthesis.preset import FOLDER
 
 
 def run(*words):

@@ -16,7 +16,7 @@ from skyweave.data.metrics import (
     run_lengths,
     slot_profile,
 )
-from skyweave.drive import Drive, PathTrace, Series
+from skyweave.model.drive import Drive, PathTrace, Series
 
 NAN = float("nan")
 

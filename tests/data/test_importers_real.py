@@ -1,4 +1,4 @@
-"""The statistics that SOURCE.md files and reference/datasets.md state, reproduced."""
+"""Real data sets have the statistics that their sources state, or that were counted by hand."""
 
 from datetime import timedelta
 
@@ -63,7 +63,7 @@ def test_the_dish_filter_leaves_out_segments_that_stand_at_zero(satcell_drives, 
 
 def test_starlinks_15_s_rhythm_is_found_and_no_operator_has_one(satcell_drives, real):
     starlink = slots_of(satcell_drives, "starlink")
-    # reference/datasets.md: |diff| of SatCell peaks at second 11, of On-the-Road at 11 (73 vs 32)
+    # |diff| of SatCell peaks at second 11, of On-the-Road at 11 (73 vs 32)
     assert starlink.found
     assert starlink.phase_s == 11
     assert not any(slots_of(satcell_drives, path).found for path in ("att", "tmobile", "verizon"))
@@ -146,6 +146,6 @@ def test_formats_are_recognised(real, place, format):
 def test_concurrent_outages_of_satcell(satcell_drives):
     pairs = {(p["a"], p["b"]): p for p in describe(satcell_drives)["pairs"]}
     both = pairs["starlink", "verizon"]
-    # reference/datasets.md: Starlink and any operator hardly ever fail together
+    # Starlink and any operator hardly ever fail together
     assert both["both_below_1"] < 0.002
     assert pairs["tmobile", "verizon"]["correlation"] == pytest.approx(0.49, abs=0.01)

@@ -17,11 +17,12 @@ from within import (
     within_runs,
 )
 
-from skyweave.data import load, load_preset, synthesise
-from skyweave.data.outages import mean_gap_s, outages
-from skyweave.data.preset import Outage, Preset
-from skyweave.data.runmeans import check_run_means, fit_run_means, run_means, targeted
+from skyweave.data import load
 from skyweave.errors import DataError
+from skyweave.synthesis import load_preset, synthesise
+from skyweave.synthesis.outages import mean_gap_s, outages
+from skyweave.synthesis.preset import Outage, Preset
+from skyweave.synthesis.runmeans import check_run_means, fit_run_means, run_means, targeted
 
 FRESH = range(3_000_000, 3_002_000)
 CELLS = ("att", "tmobile", "verizon")

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from skyweave.data import load_preset, preset_names, synthesise
 from skyweave.data.metrics import SLOT_PHASE_S, autocorrelation, correlation, slot_profile
-from skyweave.data.preset import preset_text
-from skyweave.data.synthesis import autoregressive, slot_numbers
 from skyweave.errors import ConfigError
+from skyweave.synthesis import load_preset, preset_names, synthesise
+from skyweave.synthesis.generator import autoregressive, slot_numbers
+from skyweave.synthesis.preset import preset_text
 
 SEEDS = range(1001, 1061)
 """Far from the seeds of studies and examples; no seed at all took part in the fit."""

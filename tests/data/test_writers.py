@@ -22,8 +22,8 @@ from skyweave.data import (
 )
 from skyweave.data.importers.leoreplayer import one_way_delay_ms
 from skyweave.data.importers.mahimahi import PACKET_BYTES
-from skyweave.drive import Drive, PathTrace, Series
 from skyweave.errors import DataError
+from skyweave.model.drive import Drive, PathTrace, Series
 
 rates = st.floats(0, 500, allow_subnormal=False).map(lambda v: round(v, 3))
 steps = st.integers(1, 3000).map(lambda ms: ms / 1000)

@@ -15,9 +15,9 @@ from statistics import NormalDist
 
 import numpy as np
 
-from skyweave.data.fitting import non_negative_fit
 from skyweave.data.metrics import run_lengths
-from skyweave.drive import Drive, Values
+from skyweave.model.drive import Drive, Values
+from skyweave.synthesis.fitting import non_negative_fit
 
 RUN_S = 120
 LEAST_UP_S = 60

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from skyweave._skyweave import Relay
-from skyweave.config import Link, Path
+from skyweave.model.config import Link, Path
 
 LINK = Link.model_validate(
     {"capacity": {"kind": "constant", "mbps": 1000}, "delay": {"kind": "constant", "ms": 0}}

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 import skyweave as sw
-from skyweave.record import EVENT_SCHEMA, SAMPLE_SCHEMA, Record
+from skyweave.model.record import EVENT_SCHEMA, SAMPLE_SCHEMA, Record
 
 
 def path(name: str, mbps: float, rtt_ms: float, **change) -> sw.Path:

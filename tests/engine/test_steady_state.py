@@ -1,4 +1,4 @@
-"""Windows under random loss against theory (algorithms.md §4.2 and §7).
+"""Windows under random loss against theory (docs/model.md §4.2 and §7).
 
 NewReno's sqrt(1.5/p) holds for random loss as well. CUBIC's 1.054 (RTT/p)^(3/4) was derived for
 losses that are evenly spaced (RFC 9438, section 5.1); with independent losses the mean window of

@@ -7,9 +7,9 @@ import pytest
 from made_up_slots import slotted, unslotted
 from typer.testing import CliRunner
 
+from skyweave.cli.forecast import forecast_app
 from skyweave.errors import ConfigError, DataError, SkyweaveError
 from skyweave.forecast import Forecast, Window, estimate_slots, read_forecast, slot_forecast
-from skyweave.forecast.cli import forecast_app
 
 T0 = 1_700_000_000.0
 

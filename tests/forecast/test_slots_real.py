@@ -8,7 +8,7 @@ import pytest
 
 from skyweave.errors import DataError
 from skyweave.forecast import estimate_slots, join, pings, read_measurement, slot_forecast
-from skyweave.textfile import Text
+from skyweave.model.textfile import Text
 
 CARRIERS = ("atnt", "tmobile", "verizon")
 DAY = re.compile(r"\d\d_\d\d_20\d\d")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from skyweave.live.world import World
+from skyweave.live.world.world import World
 
 # Sends packets of 1,000 bytes of UDP with their number, to the address of the path in argv[1].
 BURST = """

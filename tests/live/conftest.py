@@ -7,7 +7,7 @@ import uuid
 import pytest
 from marks import MARK
 
-from skyweave.live.world import obstacle
+from skyweave.live.world.world import obstacle
 
 
 @pytest.fixture(scope="session", autouse=True)

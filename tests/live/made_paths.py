@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skyweave import config
+from skyweave.model import config
 
 
 def link(mbps: float = 50.0, ms: float = 0.0, **more: object) -> config.Link:

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from skyweave import config
-from skyweave.live import bench, bench_peers
+from skyweave.cli.bench import emulator as bench
+from skyweave.cli.bench import emulator_peers as bench_peers
+from skyweave.model import config
 
 KEYS = {
     "tcp_cubic_1gbit_mbps", "relay_cores_1gbit", "unshaped_gbps", "relay_cores_per_gbps",

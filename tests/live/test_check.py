@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from made_paths import path
 
-from skyweave import config
 from skyweave.live import check
 from skyweave.live.check import refusal
+from skyweave.model import config
 
 PATHS = (path("a"), path("b"))
 LINUX = {"mode": "upstream", "scheduler": "upstream"}

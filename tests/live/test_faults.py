@@ -20,14 +20,14 @@ from made_paths import path
 from marks import marked
 from rich.console import Console
 
-from skyweave import config
 from skyweave.errors import ResultsError, SkyweaveError
-from skyweave.live import world as worlds
 from skyweave.live.engine import run_live
 from skyweave.live.errors import LiveError
-from skyweave.live.world import World
-from skyweave.record import Record
-from skyweave.study.session import Options, run_study
+from skyweave.live.world import world as worlds
+from skyweave.live.world.world import World
+from skyweave.model import config
+from skyweave.model.record import Record
+from skyweave.study.run.session import Options, run_study
 
 STUDY = """
 [study]
@@ -87,7 +87,7 @@ def records(out: Path) -> list[Path]:
 
 
 def until(count: int, mark: bytes) -> int:
-    """Wait for so many processes of a test; return the first of them."""
+    """Wait for this many processes of a test; return the first of them."""
     while len(found := marked(mark)) < count:
         pass
     return min(found)

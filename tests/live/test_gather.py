@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from made_paths import path
 
-from skyweave import config
-from skyweave.live.gather import gather
-from skyweave.live.iperf import LinkView
-from skyweave.record import Record
+from skyweave.live.record.gather import gather
+from skyweave.live.traffic.iperf import LinkView
+from skyweave.model import config
+from skyweave.model.record import Record
 
 EPOCH_NS = 5_000_000_000
 TICK_NS = 100_000_000

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from made_paths import path
 
-from skyweave.live.world import World
+from skyweave.live.world.world import World
 
 # Sends 100,000 bytes over the loopback, and writes what both ends say of it then.
 PROGRAM = """

@@ -8,7 +8,7 @@ from typing import Any
 from burst import burst
 from made_paths import path
 
-from skyweave.live.world import World
+from skyweave.live.world.world import World
 
 WIRE_BYTES = 1000
 DROPPED = ("dropped_queue", "dropped_aqm", "dropped_loss", "dropped_outage")

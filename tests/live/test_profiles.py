@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from skyweave import config
+from skyweave.cli.profiles import LONGEST_S, parse_path
 from skyweave.errors import ConfigError
-from skyweave.live.profiles import LONGEST_S, parse_path
+from skyweave.model import config
 
 
 def test_numbers() -> None:

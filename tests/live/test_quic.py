@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from made_paths import path
 
-from skyweave import config
 from skyweave.errors import ConfigError
 from skyweave.live.check import refusal
 from skyweave.live.engine import run_live
-from skyweave.live.iperf import refusal as iperf_refusal
-from skyweave.record import SAMPLE_SCHEMA, Record
+from skyweave.live.traffic.iperf import refusal as iperf_refusal
+from skyweave.model import config
+from skyweave.model.record import SAMPLE_SCHEMA, Record
 
 A, B = path("a", 20.0, 5.0), path("b", 30.0, 10.0)
 SIZE = 2_000_000

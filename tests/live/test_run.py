@@ -7,11 +7,11 @@ import shutil
 import pytest
 from made_paths import path
 
-from skyweave import config
 from skyweave.errors import ConfigError
-from skyweave.live import iperf
 from skyweave.live.engine import run_live
-from skyweave.record import Record
+from skyweave.live.traffic import iperf
+from skyweave.model import config
+from skyweave.model.record import Record
 
 LINUX = {"mode": "upstream", "scheduler": "upstream"}
 A, B = path("a", 20.0, 5.0), path("b", 30.0, 10.0)

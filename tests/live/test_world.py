@@ -13,10 +13,10 @@ import pytest
 from made_paths import path
 from marks import marked
 
-from skyweave.live import world as worlds
-from skyweave.live.control import clear_away
 from skyweave.live.errors import LiveError
-from skyweave.live.world import World
+from skyweave.live.world import world as worlds
+from skyweave.live.world.control import clear_away
+from skyweave.live.world.world import World
 
 PATHS = [path("starlink", 50.0, 30.0), path("Verizon 5G", 100.0, 54.0, backup=True)]
 

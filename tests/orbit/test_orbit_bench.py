@@ -4,8 +4,8 @@ import json
 
 from typer.testing import CliRunner
 
-from skyweave import cli
-from skyweave.orbit import bench
+from skyweave.cli import app as cli
+from skyweave.cli.bench import orbit as bench
 
 
 def test_every_figure_is_measured(monkeypatch):

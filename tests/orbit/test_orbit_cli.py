@@ -9,13 +9,13 @@ import pytest
 from typer.testing import CliRunner
 
 from skyweave._skyweave import Constellation
+from skyweave.cli.orbit import orbit_app
+from skyweave.data.traces import read_delay
 from skyweave.errors import SkyweaveError
 from skyweave.orbit import OrbitSpec, orbit_path
-from skyweave.orbit.cli import orbit_app
 from skyweave.orbit.moment import moment
 from skyweave.orbit.path import serve_config
 from skyweave.orbit.tables import out_within
-from skyweave.traces import read_delay
 
 TLE = """VANGUARD 1
 1 00005U 58002B   00179.78495062  .00000023  00000-0  28098-4 0  4753

@@ -11,11 +11,11 @@ from pathlib import Path
 
 from typer.testing import CliRunner
 
+from skyweave.cli.quic import quic_app
 from skyweave.errors import SkyweaveError
-from skyweave.quic.cli import quic_app
 
 SKYWEAVE = [sys.executable, "-m", "skyweave.cli"]
-QUIC = [sys.executable, "-c", "from skyweave.quic.cli import quic_app; quic_app()"]
+QUIC = [sys.executable, "-c", "from skyweave.cli.quic import quic_app; quic_app()"]
 """The same without what the other commands import."""
 READY_LINES = 3
 """What a server prints before it serves."""

@@ -6,8 +6,8 @@ import shutil
 
 import pytest
 
+from skyweave.cli.bench import mpquic as bench
 from skyweave.errors import ConfigError
-from skyweave.quic import bench
 
 
 def test_without_cargo_it_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from skyweave.cli.radio import radio_app
 from skyweave.data import load
 from skyweave.errors import ConfigError, DataError
-from skyweave.radio.cli import radio_app
-from skyweave.report.render import render_report
-from skyweave.study.session import Options, run_study
+from skyweave.report.page.render import render_report
+from skyweave.study.run.session import Options, run_study
 
 HEADER = "lat,lon,timestamp,freq,cid,rsrp,rsrq,type"
 

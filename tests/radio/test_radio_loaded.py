@@ -1,4 +1,4 @@
-"""Carriers under load against Tables 4 and 5 of S2, and interfaces that come and go at them."""
+"""Loaded carriers against Tables 4 and 5 of MPQUIC-LTE, and interfaces that come and go at them."""
 
 import numpy as np
 import pytest

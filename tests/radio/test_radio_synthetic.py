@@ -1,4 +1,4 @@
-"""Made-up operators against Tables 2 and 3 of S2 and the bands of the reproduction targets."""
+"""Made-up operators against Tables 2 and 3 of MPQUIC-LTE and the bands that its study allows."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from skyweave.radio import offer, radio_drive, summarise, synthetic_cells
 from skyweave.radio.summary import PERCENTS
 
 SECONDS, SEEDS = 20_000, (11, 12, 13)
-"""Three times five and a half hours; S2 has 33 h."""
+"""Three times five and a half hours; MPQUIC-LTE has 33 h."""
 P20 = PERCENTS.index(20.0)
 
 

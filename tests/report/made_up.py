@@ -9,10 +9,10 @@ from typing import Any
 import polars as pl
 from fluid import fluid, options
 
-from skyweave import config
-from skyweave.record import SAMPLE_SCHEMA, Record
-from skyweave.report.panel import Results
-from skyweave.study.session import run_study
+from skyweave.model import config
+from skyweave.model.record import SAMPLE_SCHEMA, Record
+from skyweave.report.numbers.panel import Results
+from skyweave.study.run.session import run_study
 
 STUDY = """
 [study]

@@ -12,17 +12,17 @@ import polars as pl
 import pytest
 from fluid import SMALL, fluid, options, tree
 
-from skyweave import config
 from skyweave.errors import ConfigError, ResultsError
-from skyweave.record import Record
-from skyweave.report import metrics
-from skyweave.report.criteria import evaluate
-from skyweave.report.criterion import Published
-from skyweave.report.draw_across import short_names
-from skyweave.report.panel import Results
-from skyweave.report.render import render_report
-from skyweave.report.variants import parameters
-from skyweave.study.session import prepare, run_study
+from skyweave.model import config
+from skyweave.model.record import Record
+from skyweave.report.criteria.evaluate import evaluate
+from skyweave.report.figures.across import short_names
+from skyweave.report.numbers import metrics
+from skyweave.report.numbers.panel import Results
+from skyweave.report.page.render import render_report
+from skyweave.results.labels import parameters
+from skyweave.study.language.criteria import Published
+from skyweave.study.run.session import prepare, run_study
 
 SHARES = {"bbr": 1.0, "cubic": 0.5, "newreno": 0.4}
 SCHEDULERS = {"blest": 1.0, "minrtt": 0.98}

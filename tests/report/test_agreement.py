@@ -1,4 +1,4 @@
-"""Simulated runs are paired with live ones, and what they differ by is told exactly."""
+"""Simulated runs are paired with live ones, and what they differ by is reported exactly."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ from fluid import tree
 from made_up import FIGURE, STUDY
 
 from skyweave.errors import ConfigError
-from skyweave.record import EVENT_SCHEMA, SAMPLE_SCHEMA, Record
-from skyweave.report.agreement import case_words
-from skyweave.report.engines import Case, Measured, compare, mean_of, measured, pairs_of
-from skyweave.report.render import Rendered, render_report
+from skyweave.model.record import EVENT_SCHEMA, SAMPLE_SCHEMA, Record
+from skyweave.report.criteria.agreement import case_words
+from skyweave.report.numbers.engines import Case, Measured, compare, mean_of, measured
+from skyweave.report.page.render import Rendered, render_report
+from skyweave.results.labels import pairs_of
 
 
 @pytest.fixture(autouse=True, scope="module")

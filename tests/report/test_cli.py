@@ -10,10 +10,10 @@ from pathlib import Path
 import fluid
 import pytest
 
-from skyweave import cli
-from skyweave.study import session
-from skyweave.study.drives import Makers
-from skyweave.study.runner import Interrupted
+from skyweave.cli import app as cli
+from skyweave.study.compile.drives import Makers
+from skyweave.study.run import session
+from skyweave.study.run.runner import Interrupted
 
 
 @pytest.fixture(autouse=True)

@@ -11,17 +11,17 @@ import numpy as np
 import pytest
 from fluid import options
 
-from skyweave.engine import simulate
+from skyweave.engine.simulator import simulate
 from skyweave.errors import ConfigError
-from skyweave.report.criteria import evaluate
-from skyweave.report.criterion import Published
-from skyweave.report.link_rtt import link_rtts
-from skyweave.report.panel import Results
-from skyweave.report.reduce import Reduction
-from skyweave.report.render import render_report
-from skyweave.report.run_totals import run_totals
-from skyweave.report.stats import Draws
-from skyweave.study.session import prepare, run_study
+from skyweave.report.criteria.evaluate import evaluate
+from skyweave.report.numbers.link_rtt import link_rtts
+from skyweave.report.numbers.panel import Results
+from skyweave.report.numbers.reduce import Reduction
+from skyweave.report.numbers.run_totals import run_totals
+from skyweave.report.numbers.stats import Draws
+from skyweave.report.page.render import render_report
+from skyweave.study.language.criteria import Published
+from skyweave.study.run.session import prepare, run_study
 
 STUDY = """
 [study]
@@ -160,7 +160,7 @@ def test_goodput_of_a_file_is_its_size_over_its_time(out: Path) -> None:
 
 
 def _selections(results: Results) -> Any:
-    from skyweave.report.summary import selections_of
+    from skyweave.report.page.summary import selections_of
 
     return selections_of(results)
 
@@ -178,7 +178,7 @@ def test_the_page_and_its_pictures(out: Path) -> None:
 
 
 def test_the_command_line_counts_the_grades(out: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from skyweave.cli import report
+    from skyweave.cli.app import report
 
     report(out)
     said = capsys.readouterr().out

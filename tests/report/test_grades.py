@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from skyweave.report.grades import (
+from skyweave.report.criteria.grades import (
     grade_bound,
     grade_equal,
     grade_order,
@@ -13,7 +13,7 @@ from skyweave.report.grades import (
     grade_value,
     worst,
 )
-from skyweave.report.stats import Draws, Estimate
+from skyweave.report.numbers.stats import Draws, Estimate
 
 
 def around(value: float, half: float) -> Estimate:

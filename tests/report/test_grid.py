@@ -10,12 +10,13 @@ import pytest
 from fluid import SMALL, fluid
 from test_across import graded, run
 
-from skyweave import algorithms, config
+from skyweave.algorithms import catalogue
 from skyweave.errors import ConfigError
-from skyweave.record import Record
+from skyweave.model import config
+from skyweave.model.record import Record
 
 pytestmark = pytest.mark.skipif(
-    "bbr2" not in algorithms.names("congestion"), reason="an engine built before BBRv2"
+    "bbr2" not in catalogue.names("congestion"), reason="an engine built before BBRv2"
 )
 REFERENCE = "bbr2(loss_thresh=0.02, probe_rtt_win_ms=5000)"
 GRID = SMALL.replace(', "pairs"', "").replace(

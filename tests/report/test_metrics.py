@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from skyweave.report import metrics
+from skyweave.report.numbers import metrics
 
 A = np.array([0.0, 10.0, 0.0, 4.0, 0.5])
 B = np.array([5.0, 0.0, 0.0, 6.0, 0.5])

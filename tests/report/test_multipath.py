@@ -1,4 +1,4 @@
-"""Multipath TCP and multipath QUIC over the same paths, told apart; and the toy of Figure 6."""
+"""Multipath TCP and multipath QUIC over the same paths, distinguished; and the toy of Figure 6."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ import test_across
 from fluid import SMALL, fluid, options
 from test_across import graded
 
-from skyweave import config
-from skyweave.engine import simulate
+from skyweave.engine.simulator import simulate
 from skyweave.errors import ConfigError
-from skyweave.record import Record
-from skyweave.report.render import render_report
-from skyweave.study.drives import default_makers
-from skyweave.study.session import prepare, run_study
+from skyweave.model import config
+from skyweave.model.record import Record
+from skyweave.report.page.render import render_report
+from skyweave.study.compile.drives import default_makers
+from skyweave.study.run.session import prepare, run_study
 
 BOTH = (
     SMALL.replace('["singles", "pairs"]', '["SL+VZ"]')
     + 'transport = "mptcp"\nmode = "upstream"\nscheduler = "upstream"\nsend_buffer_mb = 1\n'
     + '[[compare]]\npaths = ["SL+VZ"]\ntransport = "mpquic"\nscheduler = "roundrobin"\n'
 )
-"""Each with settings of its own, which do not tell them apart beyond their names."""
+"""Each with settings of its own, which do not distinguish them beyond their names."""
 
 
 def slower(run: config.Run) -> Record:

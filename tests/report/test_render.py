@@ -12,10 +12,10 @@ import pytest
 from fluid import SMALL, options, tree
 
 from skyweave.errors import ResultsError
-from skyweave.report.render import Rendered, render_report
-from skyweave.report.style import DARK, LIGHT, inline_svg
-from skyweave.report.words import mbps, percent, seeds_text
-from skyweave.study.session import run_study
+from skyweave.plotting.style import DARK, LIGHT, inline_svg
+from skyweave.plotting.words import mbps, percent, seeds_text
+from skyweave.report.page.render import Rendered, render_report
+from skyweave.study.run.session import run_study
 
 STUDY = (
     SMALL

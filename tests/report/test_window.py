@@ -12,16 +12,16 @@ import pytest
 from fluid import options
 from test_across import toml
 
-from skyweave import config
 from skyweave.errors import ConfigError, ResultsError
-from skyweave.record import EVENT_SCHEMA, SAMPLE_SCHEMA, Record
-from skyweave.report.criteria import evaluate
-from skyweave.report.criterion import Published
-from skyweave.report.panel import Results
-from skyweave.report.ramp import carried_mbps, ramps_s
-from skyweave.report.render import render_report
-from skyweave.report.run_totals import run_totals
-from skyweave.study.session import run_study
+from skyweave.model import config
+from skyweave.model.record import EVENT_SCHEMA, SAMPLE_SCHEMA, Record
+from skyweave.report.criteria.evaluate import evaluate
+from skyweave.report.numbers.panel import Results
+from skyweave.report.numbers.ramp import carried_mbps, ramps_s
+from skyweave.report.numbers.run_totals import run_totals
+from skyweave.report.page.render import render_report
+from skyweave.study.language.criteria import Published
+from skyweave.study.run.session import run_study
 
 STUDY = """
 [study]

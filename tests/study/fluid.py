@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from skyweave import config
-from skyweave.data.preset import Preset
-from skyweave.drive import Drive, PathTrace, Series
-from skyweave.record import EVENT_SCHEMA, SAMPLE_SCHEMA, Record
+from skyweave.model import config
+from skyweave.model.drive import Drive, PathTrace, Series
+from skyweave.model.record import EVENT_SCHEMA, SAMPLE_SCHEMA, Record
+from skyweave.synthesis.preset import Preset
 
 STEP_S = 0.1
 
@@ -142,8 +142,8 @@ def options(out: Any, **changed: Any) -> Any:
 
     from rich.console import Console
 
-    from skyweave.study.drives import Makers
-    from skyweave.study.session import Options
+    from skyweave.study.compile.drives import Makers
+    from skyweave.study.run.session import Options
 
     usual = {
         "engine": fluid,

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from fluid import fluid, options
 
-from skyweave.config import Run
-from skyweave.record import Record
-from skyweave.study.session import run_study
+from skyweave.model.config import Run
+from skyweave.model.record import Record
+from skyweave.study.run.session import run_study
 
 AFTER = 3
 

@@ -8,12 +8,12 @@ import pytest
 from test_expand import prepared
 from test_plan import line_with, write
 
-from skyweave import config
-from skyweave.engine import simulate
+from skyweave.engine.simulator import simulate
 from skyweave.errors import ConfigError
+from skyweave.model import config
 from skyweave.radio.loaded import loaded_offer
-from skyweave.study.cells import Cells, cells_drive
-from skyweave.study.plan import load_plan
+from skyweave.study.language.cells import Cells, cells_drive
+from skyweave.study.language.plan import load_plan
 
 CELLS = """
 [study]

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from skyweave.errors import ConfigError
-from skyweave.study import cluster
-from skyweave.study.session import Options, run_study
+from skyweave.study.run import cluster
+from skyweave.study.run.session import Options, run_study
 
 distributed = pytest.importorskip("distributed", reason="Dask is an extra: skyweave[cluster]")
 

@@ -13,16 +13,18 @@ import pytest
 from fluid import SMALL, fluid, load, options, synthesise, tree
 from rich.console import Console
 
-from skyweave import cli, config
-from skyweave.config import Run
+from skyweave.cli import app as cli
 from skyweave.errors import ConfigError
-from skyweave.live import bench, check, engine, iperf  # noqa: F401 (before any is replaced)
-from skyweave.record import Record
-from skyweave.report.render import render_report
-from skyweave.study import engines, session
-from skyweave.study.drives import Makers
-from skyweave.study.expand import run_key
-from skyweave.study.session import Prepared, prepare, run_study
+from skyweave.live import check, engine
+from skyweave.live.traffic import iperf
+from skyweave.model import config
+from skyweave.model.config import Run
+from skyweave.model.record import Record
+from skyweave.report.page.render import render_report
+from skyweave.study.compile.drives import Makers
+from skyweave.study.compile.expand import run_key
+from skyweave.study.run import engines, session
+from skyweave.study.run.session import Prepared, prepare, run_study
 
 BOTH = SMALL + 'engine = ["sim", "live"]\n'
 LIVE = {
@@ -34,7 +36,7 @@ LIVE = {
 
 
 def on_kernel(run: Run) -> Record:
-    """The fluid engine as a live one: its provenance, and nulls where a kernel tells nothing."""
+    """The fluid engine as a live one: its provenance, and nulls where a kernel reports nothing."""
     record = fluid(run)
     samples = record.samples.with_columns(reorder_buffer_bytes=None, lost_packets=None)
     samples = samples.cast(dict(record.samples.schema))

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from fluid import SMALL, options, synthesise
 
-from skyweave import config
-from skyweave.drive import Drive, PathTrace, Series
 from skyweave.errors import ConfigError, DataError
-from skyweave.study.drives import Makers
-from skyweave.study.expand import path_sets, run_key
-from skyweave.study.links import LinkSettings, build_path, mean_mbps, opening_order
-from skyweave.study.plan import PathSpec
-from skyweave.study.session import Prepared, prepare
+from skyweave.model import config
+from skyweave.model.drive import Drive, PathTrace, Series
+from skyweave.study.compile.drives import Makers
+from skyweave.study.compile.expand import path_sets, run_key
+from skyweave.study.compile.links import LinkSettings, build_path, mean_mbps, opening_order
+from skyweave.study.language.plan import PathSpec
+from skyweave.study.run.session import Prepared, prepare
 
 FLAT = Series(np.arange(3.0), np.array([10.0, np.nan, 30.0]))
 

@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_language import prepared, refusal
 
-from skyweave import config
-from skyweave.config import ForecastWindow, OutageWindow
-from skyweave.engine import simulate
+from skyweave.engine.simulator import simulate
 from skyweave.errors import ConfigError
-from skyweave.study.described import together
-from skyweave.study.foresight import Foresight, foreseen
-from skyweave.study.handovers import Handovers, script
+from skyweave.model import config
+from skyweave.model.config import ForecastWindow, OutageWindow
+from skyweave.study.compile.foresight import Foresight, foreseen
+from skyweave.study.language.described import together
+from skyweave.study.language.handovers import Handovers, script
 
 STIN = """
 [study]

@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 from fluid import SMALL, options
 
-from skyweave import config
-from skyweave.data.preset import load_preset
-from skyweave.drive import Drive, PathTrace, Series
 from skyweave.errors import ConfigError
-from skyweave.study.choices import spread
-from skyweave.study.drives import recoupled
-from skyweave.study.plan import load_plan
-from skyweave.study.session import Prepared, prepare
-from skyweave.study.starts import StartRule, begin_s, triggers_s
+from skyweave.model import config
+from skyweave.model.drive import Drive, PathTrace, Series
+from skyweave.study.compile.drives import recoupled
+from skyweave.study.language.choices import spread
+from skyweave.study.language.plan import load_plan
+from skyweave.study.language.starts import StartRule, begin_s, triggers_s
+from skyweave.study.run.session import Prepared, prepare
+from skyweave.synthesis.preset import load_preset
 
 FLOWS = """
 [[compare]]

@@ -1,4 +1,4 @@
-"""Multipath QUIC in a study file: its settings expand, reach the run and are told by labels."""
+"""Multipath QUIC in a study file: its settings expand, reach the run and appear in labels."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from pydantic import ValidationError
 from test_expand import prepared
 from test_plan import line_with, write
 
-from skyweave import config
 from skyweave.errors import ConfigError
-from skyweave.study.plan import load_plan
+from skyweave.model import config
+from skyweave.study.language.plan import load_plan
 
 QUIC = SMALL.replace('["singles", "pairs"]', '"SL+VZ"').replace("seeds = 2\n", "")
 OWN = ("ack_path", "reinjection", "datagram_bytes")

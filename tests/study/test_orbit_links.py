@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from test_language import prepared, refusal
 
-from skyweave import config
 from skyweave.errors import ConfigError, DataError
+from skyweave.model import config
 
 ORBIT = """
 [study]

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skyweave.errors import ConfigError, DataError, SkyweaveError, suggest
-from skyweave.study.plan import load_plan, load_published
-from skyweave.study.session import Options, prepare
-from skyweave.study.toml_lines import line_of
+from skyweave.model.toml_lines import line_of
+from skyweave.study.language.plan import load_plan, load_published
+from skyweave.study.run.session import Options, prepare
 
 
 def write(folder: Path, text: str) -> Path:

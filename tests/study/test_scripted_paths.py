@@ -8,12 +8,12 @@ import pytest
 from test_expand import prepared
 from test_language import LINKS, refusal
 
-from skyweave import config
-from skyweave.config import OutageWindow, UpWindow
-from skyweave.drive import PathTrace
-from skyweave.engine import simulate
-from skyweave.study.drives import window
-from skyweave.study.links import opening_order
+from skyweave.engine.simulator import simulate
+from skyweave.model import config
+from skyweave.model.config import OutageWindow, UpWindow
+from skyweave.model.drive import PathTrace
+from skyweave.study.compile.drives import window
+from skyweave.study.compile.links import opening_order
 
 SCRIPT = """rtt_ms = 30
 outages = [{ start_s = 2, end_s = 3 }, { start_s = 5, end_s = 6.5, in_flight = "hold" }]

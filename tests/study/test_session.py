@@ -13,14 +13,14 @@ from pathlib import Path
 import pytest
 from fluid import SMALL, fluid, options, tree
 
-from skyweave.config import Run
 from skyweave.errors import ConfigError, ResultsError, SkyweaveError
-from skyweave.record import Record
-from skyweave.report.render import render_report
-from skyweave.study import runner
-from skyweave.study.runner import Interrupted
-from skyweave.study.session import run_study
-from skyweave.study.store import Store
+from skyweave.model.config import Run
+from skyweave.model.record import Record
+from skyweave.report.page.render import render_report
+from skyweave.results.store import Store
+from skyweave.study.run import runner
+from skyweave.study.run.runner import Interrupted
+from skyweave.study.run.session import run_study
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ pub(crate) const INFO: Info = Info {
     }],
 };
 
-/// A decrease takes no more than this many halves (draft-walid; `algorithms.md` §4.10).
+/// A decrease takes no more than this many halves (draft-walid; docs/model.md §4.10).
 const MAX_HALVES: f64 = 1.5;
 
 #[derive(Debug)]

@@ -1,4 +1,4 @@
-//! "fast" as picoquic has it (`picoquic/fastcc.c`; `algorithms.md` §4.7): grow while the RTT is near
+//! "fast" as picoquic has it (`picoquic/fastcc.c`; docs/model.md §4.7): grow while the RTT is near
 //! its minimum, give up an eighth when four samples in a row are not. It is **not** FAST TCP (Jin,
 //! Wei, Low 2004), which has an equation for its window.
 //!

@@ -65,7 +65,7 @@ impl Member {
 }
 
 /// The paths of a connection that have an RTT sample: Linux skips the others, too. One that died
-/// counts until its controller is dropped, with the RTT it had (`algorithms.md` §4.12).
+/// counts until its controller is dropped, with the RTT it had (docs/model.md §4.12).
 #[derive(Clone, Copy, Debug)]
 pub struct Paths<'a> {
     slots: &'a [Option<Sibling>],

@@ -210,7 +210,7 @@ impl Window {
     }
 
     /// Half the window, and half the threshold unless in slow start
-    /// (MPTCP v0.96 `mptcp_sched.c` `mptcp_rcv_buf_optimization`; `algorithms.md` §2.6).
+    /// (MPTCP v0.96 `mptcp_sched.c` `mptcp_rcv_buf_optimization`; docs/model.md §2.6).
     pub(crate) fn penalise(&mut self) {
         if !self.in_slow_start() {
             self.ssthresh = (self.ssthresh * 0.5).max(2.0);

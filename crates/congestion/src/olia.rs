@@ -26,7 +26,7 @@ pub(crate) struct Olia {
 }
 
 /// l/rtt^2, the quality of a path; l is the larger of l1 and l2 (draft-khalili;
-/// `algorithms.md` §4.9).
+/// docs/model.md §4.9).
 fn quality(path: &Sibling) -> f64 {
     let rtt = path.srtt.as_secs_f64();
     path.shared / (rtt * rtt)
@@ -56,7 +56,7 @@ impl Law for Olia {
     fn increase(&self, own: &Sibling, paths: Paths<'_>) -> f64 {
         let rate = paths.sum(Sibling::rate);
         let coupled = own.rate() / own.srtt.as_secs_f64() / (rate * rate);
-        coupled + alpha(own, paths) / own.window_packets // draft-khalili; algorithms.md §4.9
+        coupled + alpha(own, paths) / own.window_packets // draft-khalili; docs/model.md §4.9
     }
 
     fn shared(&self) -> f64 {

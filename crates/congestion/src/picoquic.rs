@@ -25,7 +25,7 @@ pub(crate) struct RttFilter {
 }
 
 impl RttFilter {
-    /// Adds a sample; the smallest and the largest of the last seven, once there are so many.
+    /// Adds a sample; the smallest and the largest of the last seven, once there are seven.
     pub(crate) fn add(&mut self, rtt: Duration) -> Option<(Duration, Duration)> {
         self.samples[self.next] = rtt;
         self.next = (self.next + 1) % SAMPLES;

@@ -16,7 +16,7 @@ use crate::{AckSample, Algorithm, Choice, Config, Controller, Group};
 use parameters::{Given, Named};
 use units::Duration;
 
-/// Payload of a full segment in MPTCP v0.96 (`algorithms.md` §0.3).
+/// Payload of a full segment in MPTCP v0.96 (docs/model.md §0.3).
 pub(crate) const MSS: u64 = 1428;
 pub(crate) const RTT: Duration = Duration::from_millis(60);
 

@@ -10,7 +10,7 @@ use std::sync::{Arc, OnceLock};
 use std::thread::{self, JoinHandle};
 use units::Instant;
 
-/// A file's blocks are handed over when there are so many bytes of them.
+/// A file's blocks are handed over when they come to this many bytes.
 const CHUNK_BYTES: usize = 1 << 20;
 /// So many chunks may wait for the disk.
 const MAX_WAITING: usize = 64;

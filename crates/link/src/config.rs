@@ -1,5 +1,5 @@
-//! The description of a link. The same names stand in `python/skyweave/config.py`; units are in the
-//! names because this is what crosses as JSON.
+//! The description of a link. The same names stand in `python/skyweave/model/config.py`; units are
+//! in the names because this is what crosses as JSON.
 
 use crate::{Link, LinkError, WireSize};
 use serde::{Deserialize, Serialize};
@@ -62,7 +62,7 @@ pub enum CapacityConfig {
         times_s: Vec<f64>,
         /// As many capacities.
         mbps: Vec<f64>,
-        /// Start again after this long; without it, the last capacity holds for ever.
+        /// Start again after this long; without it, the last capacity holds to the end.
         #[serde(default)]
         repeat_s: Option<f64>,
     },
@@ -89,7 +89,7 @@ pub enum DelayConfig {
         times_s: Vec<f64>,
         /// As many delays.
         ms: Vec<f64>,
-        /// Start again after this long; without it, the last delay holds for ever.
+        /// Start again after this long; without it, the last delay holds to the end.
         #[serde(default)]
         repeat_s: Option<f64>,
     },
@@ -177,7 +177,7 @@ pub enum LossConfig {
         times_s: Vec<f64>,
         /// As many probabilities.
         ratio: Vec<f64>,
-        /// Start again after this long; without it, the last one holds for ever.
+        /// Start again after this long; without it, the last one holds to the end.
         #[serde(default)]
         repeat_s: Option<f64>,
     },

@@ -18,9 +18,9 @@
 //! * Only the packet in service has a departure time, set when its service starts. So active queue
 //!   management decides at dequeue, at the exact moment.
 //!
-//! [`LinkConfig`] describes a link (the JSON of `python/skyweave/config.py`), checks it and builds it;
-//! [`build_paths`] does so for the two links of each path. `Link::set_capacity` and its like change a
-//! link under its packets.
+//! [`LinkConfig`] describes a link (the JSON of `python/skyweave/model/config.py`), checks it and
+//! builds it; [`build_paths`] does so for the two links of each path. `Link::set_capacity` and its
+//! like change a link under its packets.
 
 mod codel;
 mod config;
@@ -42,10 +42,10 @@ pub use counters::{Counters, LinkTotals};
 pub use error::LinkError;
 pub use link::{Dropped, Link, WireSize};
 pub use path::{
-    Direction, Forecast, ForecastWindow, ForecastWord, PathConfig, UpWindow, build_paths,
-    link_names,
+    Forecast, ForecastWindow, ForecastWord, PathConfig, UpWindow, build_paths, link_names,
 };
 pub use streams::stream_seed;
+pub use units::Direction;
 
 #[cfg(test)]
 mod tests;

@@ -5,7 +5,7 @@ use crate::config::build::seconds;
 use crate::{InFlight, Link, LinkConfig, LinkError, OutageConfig, WireSize, stream_seed};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
-use units::Instant;
+use units::{Direction, Instant};
 
 /// A path: a link each way.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -23,7 +23,7 @@ pub struct PathConfig {
     /// When the interface exists; always by default.
     #[serde(default = "always")]
     pub present: Vec<UpWindow>,
-    /// What the sending end is told ahead; nothing by default.
+    /// What the sending end knows ahead; nothing by default.
     #[serde(default)]
     pub forecast: Forecast,
 }
@@ -38,7 +38,7 @@ fn always() -> Vec<UpWindow> {
 pub struct UpWindow {
     /// From here on.
     pub start_s: f64,
-    /// Until here; for ever if absent.
+    /// Until here; to the end of the run if absent.
     #[serde(default)]
     pub end_s: Option<f64>,
 }
@@ -77,36 +77,6 @@ pub struct ForecastWindow {
     pub start_s: f64,
     /// Until here.
     pub end_s: f64,
-}
-
-/// Which way data go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Direction {
-    /// Server to client.
-    Down,
-    /// Client to server.
-    Up,
-}
-
-impl Direction {
-    /// Where the link with this number leads (see [`build_paths`]).
-    pub fn of_link(index: usize) -> Self {
-        if index.is_multiple_of(2) { Self::Down } else { Self::Up }
-    }
-
-    /// Number of the link of a path in this direction.
-    pub fn link_index(self, path: usize) -> usize {
-        2 * path + usize::from(self == Self::Up)
-    }
-
-    /// "down" or "up".
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Down => "down",
-            Self::Up => "up",
-        }
-    }
 }
 
 /// Names of the links of all paths, "NAME.down" and "NAME.up", in the order of [`build_paths`].

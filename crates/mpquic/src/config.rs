@@ -24,10 +24,10 @@ pub enum AckPath {
 #[serde(default, deny_unknown_fields)]
 pub struct Reinjection {
     /// The flight of a path that stopped answering (its probe timer fired), or that an announced
-    /// outage hits, goes again on the others.
+    /// outage hits, is retransmitted on the others.
     pub on_failure: bool,
-    /// With nothing new to send, what a slower path still has in flight goes again on a faster one
-    /// that would deliver it sooner.
+    /// With nothing new to send, what a slower path still has in flight is retransmitted on a
+    /// faster one that would deliver it sooner.
     pub at_tail: bool,
 }
 

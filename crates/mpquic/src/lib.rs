@@ -25,13 +25,14 @@
 //! (`Config::datagram_bytes` is what the caller knows); ACK frequency; QUIC version 2; stream priorities;
 //! key updates and timers in the qlog. What a scheduler hears of delivery
 //! ([`scheduler::Scheduler::on_delivered`]) counts the bytes of one stream. A listener for many
-//! connections is the caller's; `crates/udp` has one.
+//! connections is the caller's; `crates/sockets` has one.
 //!
 //! A peer that acknowledges all paths on one (noq-proto) makes every path look silent when that one is
 //! dark: nothing here helps against that.
 //!
 //! It has had **no external security review**.
 
+mod application_host;
 mod cids;
 mod config;
 mod crypto;
@@ -47,6 +48,7 @@ mod space;
 mod streams;
 pub mod wire;
 
+pub use application_host::ApplicationHost;
 pub use cids::LOCAL_LEN as LOCAL_CID_BYTES;
 pub use config::{AckPath, Config, Reinjection, Role};
 pub use endpoint::{Ecn, Endpoint, Read, Totals};

@@ -18,7 +18,7 @@ pub fn stateless_reset(
     if header.kind != Kind::Short || datagram.len() < MIN_TRIGGER_BYTES {
         return None;
     }
-    // Shorter than what it answers, so that two such ends do not answer each other for ever
+    // Shorter than what it answers, so that two such ends do not answer each other without end
     // (RFC 9000 §10.3.3).
     let len = (datagram.len() - 1).min(unpredictable.len() + 16);
     let mut out = unpredictable[..len - 16].to_vec();

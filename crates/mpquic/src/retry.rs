@@ -102,7 +102,7 @@ impl Retry {
     }
 }
 
-/// What the tag covers; each part's length is told, so that none can end in another.
+/// What the tag covers, with the length of each part, so that none can end in another.
 fn message(
     address: &[u8],
     retry_scid: &ConnectionId,

@@ -10,7 +10,7 @@ pub enum Role {
     Server,
 }
 
-/// Whose rules the connection follows (`algorithms.md` §2.8).
+/// Whose rules the connection follows (docs/model.md §2.8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Mode {
     /// Plain TCP: one path, no data sequence numbers on the wire.
@@ -30,7 +30,7 @@ const MTU: u64 = 1500;
 
 impl Mode {
     /// Header bytes of a segment with payload: DSS of 20 bytes with 32-bit numbers in v0.96, of 28
-    /// with 64-bit ones upstream (`algorithms.md` §0.3).
+    /// with 64-bit ones upstream (docs/model.md §0.3).
     pub const fn data_header_bytes(self) -> u64 {
         match self {
             Self::Tcp => TCP_HEADERS,

@@ -67,7 +67,7 @@ pub struct Endpoint {
     group: Group,
     subflows: Vec<Option<Subflow>>,
     paths: Vec<PathState>,
-    /// Data or a DATA_ACK came: further subflows may join (`algorithms.md` §2.3).
+    /// Data or a DATA_ACK came: further subflows may join (docs/model.md §2.3).
     fully_established: bool,
     send: SendBuffer,
     receive: ReceiveBuffer,
@@ -134,6 +134,16 @@ impl Endpoint {
             state.forecast = outages.into();
             self.dirty = true;
         }
+    }
+
+    /// Some subflow can carry data.
+    pub fn is_open(&self) -> bool {
+        self.established().next().is_some()
+    }
+
+    /// Payload of a full segment.
+    pub fn mss_bytes(&self) -> u64 {
+        self.config.mode.mss_bytes()
     }
 
     /// Bytes delivered to the application, in order and once.

@@ -7,7 +7,7 @@ pub const LIGHT_KM_PER_S: f64 = 299_792.458;
 /// Group index of single-mode fibre at 1550 nm (Corning SMF-28 Ultra: 1.4682).
 pub const FIBRE_INDEX: f64 = 1.468;
 
-/// Round-trip time over a path of so many kilometres in vacuum.
+/// Round-trip time over a path of this many kilometres in vacuum.
 pub fn vacuum_rtt_ms(one_way_km: f64) -> f64 {
     2.0 * one_way_km / LIGHT_KM_PER_S * 1e3
 }

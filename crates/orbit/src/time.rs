@@ -14,12 +14,12 @@ impl Utc {
     /// J2000.0 read as UTC: 2000-01-01 12:00.
     pub const J2000: Self = Self(946_728_000_000_000_000);
 
-    /// The moment so many nanoseconds after 1970.
+    /// The moment this many nanoseconds after 1970.
     pub fn from_nanos(nanos: i64) -> Self {
         Self(nanos)
     }
 
-    /// The moment so many seconds after 1970; a float of today resolves 0.2 µs, 2 mm of an orbit.
+    /// The moment this many seconds after 1970; a float of today resolves 0.2 µs, 2 mm of an orbit.
     pub fn from_unix_s(secs: f64) -> Self {
         Self((secs * NANOS_PER_S).round() as i64)
     }

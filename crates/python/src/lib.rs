@@ -1,6 +1,6 @@
 //! The seam between Rust and Python: the private module `skyweave._skyweave`.
 //!
-//! A run crosses as JSON (the models of `python/skyweave/config.py`), its samples come back as
+//! A run crosses as JSON (the models of `python/skyweave/model/config.py`), its samples come back as
 //! NumPy arrays. The GIL is released while a run lasts, except in schedulers written in Python.
 
 mod algorithms;
@@ -60,7 +60,7 @@ fn build_info() -> BTreeMap<&'static str, &'static str> {
     BTreeMap::from([("version", env!("CARGO_PKG_VERSION")), ("profile", profile)])
 }
 
-/// Runs `config` (a `skyweave.config.Run` as JSON); `custom` maps places of connections to
+/// Runs `config` (a `skyweave.model.config.Run` as JSON); `custom` maps places of connections to
 /// schedulers written in Python. Raises `ValueError` for a configuration that makes no sense, and
 /// whatever a scheduler raised.
 #[pyfunction]

@@ -1,17 +1,17 @@
-//! Multipath QUIC on sockets (`crates/udp`). Everything runs with the GIL released; a watcher in
+//! Multipath QUIC on sockets (`crates/sockets`). Everything runs with the GIL released; a watcher in
 //! Python is called ten times a second, and what it raises, Ctrl-C included, ends the work.
 
 use crate::refuse;
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use serde::{Deserialize, Serialize};
+use sockets::{
+    Anchor, BulkServer, Carry, Clock, Fetch, Files, HQ_INTEROP, Identity, Local, Notice, Options,
+    PathReport, Progress, RetryPolicy, Served, Server, ServerConfig, SocketError,
+};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Mutex;
-use udp::{
-    Anchor, BulkServer, Carry, Clock, Fetch, Files, HQ_INTEROP, Identity, Local, Notice, Options,
-    PathReport, Progress, RetryPolicy, Served, Server, ServerConfig, UdpError,
-};
 
 /// `skyweave.quic.fetch.Fetch`.
 #[derive(Deserialize)]
@@ -129,7 +129,7 @@ pub(crate) fn quic_fetch(py: Python<'_>, request: &str, watch: Py<PyAny>) -> PyR
     };
     let mut raised = Raised::default();
     let result = py.detach(|| {
-        udp::fetch(&fetch, |progress: &Progress<'_>| {
+        sockets::fetch(&fetch, |progress: &Progress<'_>| {
             let paths = progress.paths.iter().map(path_state).collect();
             let notices = progress.notices.iter().map(words).collect();
             raised.call(&watch, &State { bytes: progress.bytes, paths, notices })
@@ -190,7 +190,7 @@ impl QuicFileServer {
                 let news: Vec<_> = news.iter().map(served).collect();
                 raised.call(&watch, &(connections, news))
             })
-            .map_err(|source| UdpError::Read { path: self.root.clone(), source })?;
+            .map_err(|source| SocketError::Read { path: self.root.clone(), source })?;
             let mut server = self.server.lock().unwrap_or_else(|broken| broken.into_inner());
             server.run(&mut files)
         });
@@ -248,7 +248,7 @@ impl QuicBulkServer {
 #[pyfunction]
 pub(crate) fn quic_carry(py: Python<'_>, plan: &str) -> PyResult<String> {
     let plan: Carry = serde_json::from_str(plan).map_err(refuse)?;
-    let report = py.detach(|| udp::carry(&plan));
+    let report = py.detach(|| sockets::carry(&plan));
     to_json(&report.map_err(raise)?)
 }
 
@@ -256,10 +256,10 @@ fn to_json(value: &impl Serialize) -> PyResult<String> {
     serde_json::to_string(value).map_err(|error| PyRuntimeError::new_err(error.to_string()))
 }
 
-fn raise(error: UdpError) -> PyErr {
+fn raise(error: SocketError) -> PyErr {
     let text = error.to_string();
     match error {
-        UdpError::Config(_) | UdpError::Pem { .. } | UdpError::Tls(_) => {
+        SocketError::Config(_) | SocketError::Pem { .. } | SocketError::Tls(_) => {
             PyValueError::new_err(text)
         }
         _ => PyOSError::new_err(text),

@@ -23,7 +23,7 @@ pub(crate) struct Relay {
 
 #[pymethods]
 impl Relay {
-    /// `paths` is a JSON list of `skyweave.config.Path`, `devices` has the descriptors of client and
+    /// `paths` is a JSON list of `skyweave.model.config.Path`, `devices` has the descriptors of client and
     /// server for each, which stay the caller's; `epoch_ns` is time 0 of the links on the monotonic
     /// clock; `capture` is a folder for `NAME.pcapng` of each path. Raises `ValueError` for a
     /// description that makes no sense, `OSError` for a device or a file that cannot be used.
@@ -44,7 +44,7 @@ impl Relay {
     }
 
     /// Changes a link from now on: JSON with one of `capacity`, `delay`, `loss` and `queue` of
-    /// `skyweave.config.Link`. Raises `ValueError` for an unknown path or a change that makes no
+    /// `skyweave.model.config.Link`. Raises `ValueError` for an unknown path or a change that makes no
     /// sense, `RuntimeError` when the relay has ended.
     fn change(&self, py: Python<'_>, path: &str, direction: &str, change: &str) -> PyResult<()> {
         let name = StrDeserializer::<Unknown>::new(direction);

@@ -15,7 +15,7 @@ pub(crate) struct PyPathView {
     has_room: bool,
     /// Used only when no other path is usable.
     backup: bool,
-    /// The segment at hand was put on this path before.
+    /// The segment being scheduled was put on this path before.
     tried: bool,
     srtt_ms: f64,
     latest_rtt_ms: f64,

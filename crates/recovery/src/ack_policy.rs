@@ -1,4 +1,4 @@
-//! When a receiver acknowledges: Linux quick-ACK mode and delayed ACKs (`algorithms.md` §1.3).
+//! When a receiver acknowledges: Linux quick-ACK mode and delayed ACKs (docs/model.md §1.3).
 
 use units::{Duration, Instant};
 

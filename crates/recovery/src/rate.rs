@@ -78,7 +78,7 @@ impl DeliverySampler {
     }
 
     /// The sender has nothing to send, or its scheduler holds it back, while the window is open
-    /// (`algorithms.md` §1.5): what is sampled until everything in flight is delivered is a lower
+    /// (docs/model.md §1.5): what is sampled until everything in flight is delivered is a lower
     /// bound.
     pub fn set_app_limited(&mut self, in_flight_bytes: u64) {
         self.app_limited_until = (self.delivered_bytes + in_flight_bytes).max(1);

@@ -1,5 +1,5 @@
 //! RTT estimation and retransmission timeout: RFC 6298 with Linux's changes (`tcp_input.c`,
-//! `tcp_rtt_estimator` and `tcp_set_rto`; `algorithms.md` §1.1).
+//! `tcp_rtt_estimator` and `tcp_set_rto`; docs/model.md §1.1).
 
 use units::Duration;
 
@@ -121,7 +121,7 @@ impl RttEstimator {
         Duration::from_nanos(self.mdev_x4_ns / 4)
     }
 
-    /// Linux `rttvar_us`: never below 200 ms (`algorithms.md` §1.1).
+    /// Linux `rttvar_us`: never below 200 ms (docs/model.md §1.1).
     pub fn rttvar_kernel(&self) -> Duration {
         Duration::from_nanos(self.rttvar_ns)
     }

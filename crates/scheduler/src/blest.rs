@@ -1,6 +1,6 @@
 //! BLEST, blocking estimation: Ferlin, Alay, Mehani, Boreli, "BLEST: Blocking Estimation-based
 //! MPTCP Scheduler for Heterogeneous Networks", IFIP Networking 2016, in the form of the kernel's
-//! `mptcp_blest.c` (`algorithms.md` §3.3, whose step numbers stand below).
+//! `mptcp_blest.c` (docs/model.md §3.3, whose step numbers stand below).
 
 use crate::default_pick::{default_pick, fastest};
 use crate::{ConnectionView, Decision, PathEvent, PathView, Scheduler};

@@ -1,6 +1,6 @@
 //! DAPS, delay-aware packet scheduling: Kuhn, Lochin, Mifdaoui, Sarwar, Mehani, Boreli, "DAPS:
 //! Intelligent Delay-Aware Packet Scheduling for Multipath Transport", ICC 2014
-//! (`algorithms.md` §3.6; the rules marked [D] there are ours).
+//! (docs/model.md §3.6; what is marked there as ours is not in the paper).
 
 use crate::default_pick::{default_decision, serving};
 use crate::sttf::QUEUE_WINDOWS;
@@ -24,14 +24,14 @@ pub(crate) const INFO: Info = Info {
     ],
 };
 
-/// Forward delays are rounded to this, so that the least common multiple stays small (§3.6 [D]).
+/// Forward delays are rounded to this, so that the least common multiple stays small (§3.6, ours).
 const GRAIN_MS: u64 = 5;
-/// A plan covers at most this (§3.6 [D]).
+/// A plan covers at most this (§3.6, ours).
 const HORIZON_MS: u64 = 10_000;
-/// And has at most so many turns (§3.6 [D]).
+/// And has at most this many turns (§3.6, ours).
 const MAX_TURNS: usize = 4096;
 
-/// So many consecutive segments for one path.
+/// A number of consecutive segments for one path.
 #[derive(Clone, Copy, Debug)]
 struct Turn {
     path: PathId,
@@ -102,7 +102,7 @@ impl Daps {
         let mut basis = self.basis.iter();
         let same = |path: &PathView| {
             basis.next().is_some_and(|basis| {
-                // §3.6 [D]: a change of more than 25 %
+                // §3.6, ours: a change of more than 25 %
                 basis.path == path.id && path.srtt.abs_diff(basis.srtt) * 4 <= basis.srtt
             })
         };
@@ -155,7 +155,7 @@ fn lcm(a: u64, b: u64) -> u64 {
     while y != 0 {
         (x, y) = (y, x % y);
     }
-    (a / x).saturating_mul(b).min(HORIZON_MS) // §3.6 [D]: T at most 10 s
+    (a / x).saturating_mul(b).min(HORIZON_MS) // §3.6, ours: T at most 10 s
 }
 
 impl Scheduler for Daps {

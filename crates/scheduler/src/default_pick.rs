@@ -1,5 +1,5 @@
 //! The path choice that every v0.96 scheduler falls back on (`mptcp_sched.c`,
-//! `get_available_subflow`; `algorithms.md` §2.5, §3.1a).
+//! `get_available_subflow`; docs/model.md §2.5, §3.1a).
 
 use crate::{ConnectionView, Decision, PathView};
 
@@ -37,7 +37,7 @@ pub(crate) fn fastest<'a>(view: &ConnectionView<'a>) -> Option<&'a PathView> {
 }
 
 /// The usable paths that new data may take: active ones, or backups when none of those is usable
-/// (`algorithms.md` §2.7).
+/// (docs/model.md §2.7).
 pub(crate) fn serving<'a>(
     view: &ConnectionView<'a>,
 ) -> impl Iterator<Item = &'a PathView> + Clone + use<'a> {

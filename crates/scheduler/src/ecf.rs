@@ -1,6 +1,6 @@
 //! ECF, earliest completion first: Lim, Nahum, Towsley, Gibbens, "ECF: An MPTCP Path Scheduler to
 //! Manage Heterogeneous Paths", CoNEXT 2017, in the form of the kernel's `mptcp_ecf.c`
-//! (`algorithms.md` §3.4).
+//! (docs/model.md §3.4).
 
 use crate::default_pick::{default_decision, default_pick, serving};
 use crate::{ConnectionView, Decision, PathView, Scheduler};

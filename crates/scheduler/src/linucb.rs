@@ -4,7 +4,7 @@
 /// Length of a context.
 pub(crate) const FEATURES: usize = 6;
 
-/// What the bandit is told about a choice.
+/// What the bandit knows about a choice.
 pub(crate) type Context = [f64; FEATURES];
 
 /// Forgetting stops while the sum of the eigenvalues of the inverse is above this: directions that

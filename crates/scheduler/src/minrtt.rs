@@ -1,4 +1,4 @@
-//! Lowest RTT first: `default` of Multipath TCP v0.96 (`mptcp_sched.c`; `algorithms.md` §3.1a).
+//! Lowest RTT first: `default` of Multipath TCP v0.96 (`mptcp_sched.c`; docs/model.md §3.1a).
 
 use crate::default_pick::default_pick;
 use crate::{ConnectionView, Decision, Scheduler};

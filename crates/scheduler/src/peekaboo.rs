@@ -1,7 +1,7 @@
 //! Peekaboo-like: a bandit decides whether to wait for the fast path. After Wu, Alay, Brunstrom,
 //! Ferlin, Caso, "Peekaboo: Learning-Based Multipath Scheduling for Dynamic Heterogeneous
-//! Environments", JSAC 2020, whose full text was not at hand (`algorithms.md` §3.9; what is marked
-//! [D] there, and the bound on open decisions, are ours).
+//! Environments", JSAC 2020, whose full text was not read (docs/model.md §3.9, which says what is
+//! ours).
 
 use crate::default_pick::{default_decision, default_pick, serving};
 use crate::linucb::{Arm, Context, FEATURES};
@@ -102,7 +102,7 @@ impl Peekaboo {
     }
 
     /// §3.9: window, in flight and send window per RTT of both paths, each divided by its largest
-    /// value so far [D].
+    /// value so far (ours).
     fn context(&mut self, view: &ConnectionView<'_>, fast: &PathView, slow: &PathView) -> Context {
         let send_window = view.window_left_bytes / fast.mss_bytes.max(1);
         let per_rtt = |path: &PathView| {
@@ -134,7 +134,7 @@ impl Peekaboo {
         }
     }
 
-    /// The better action by the bandit, or the other one by chance: §3.9 [D],
+    /// The better action by the bandit, or the other one by chance: §3.9, ours:
     /// p = clamp(RTT variation / 2 + loss of the fast path, 0, `flip_max`).
     fn choose(&mut self, context: &Context, fast: &PathView) -> usize {
         let score = |arm: &Arm| arm.score(context, self.alpha);
@@ -199,7 +199,7 @@ impl Scheduler for Peekaboo {
         }
     }
 
-    /// What was learned holds for the paths as they were (§3.9 [D]: forget after a handover).
+    /// What was learned holds for the paths as they were (§3.9, ours: forget after a handover).
     fn on_path_event(&mut self, _now: Instant, _path: PathId, _event: PathEvent) {
         self.arms = Default::default();
         self.open.clear();

@@ -1,4 +1,4 @@
-//! Redundant: every path walks the stream by itself (`mptcp_redundant.c`; `algorithms.md` §3.5).
+//! Redundant: every path walks the stream by itself (`mptcp_redundant.c`; docs/model.md §3.5).
 
 use crate::default_pick::{default_decision, serving};
 use crate::{ConnectionView, Decision, PathView, Scheduler};
@@ -56,7 +56,7 @@ impl Scheduler for Redundant {
         true
     }
 
-    /// The kernel module brings no receive-buffer optimisation (`algorithms.md` §2.7).
+    /// The kernel module brings no receive-buffer optimisation (docs/model.md §2.7).
     fn wants_receive_buffer_optimisation(&self) -> bool {
         false
     }

@@ -1,4 +1,4 @@
-//! Round robin (`mptcp_rr.c`; `algorithms.md` §3.2).
+//! Round robin (`mptcp_rr.c`; docs/model.md §3.2).
 
 use crate::default_pick::serving;
 use crate::{ConnectionView, Decision, PathView, Scheduler};
@@ -90,7 +90,7 @@ impl Scheduler for RoundRobin {
         self.ack_path
     }
 
-    /// The kernel module brings no receive-buffer optimisation (`algorithms.md` §2.7).
+    /// The kernel module brings no receive-buffer optimisation (docs/model.md §2.7).
     fn wants_receive_buffer_optimisation(&self) -> bool {
         false
     }

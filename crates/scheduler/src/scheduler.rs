@@ -53,18 +53,18 @@ pub enum Decision {
     Duplicate(PathSet),
     /// Hold it back: until something happens on the connection, or at the latest until this moment.
     Wait(Option<Instant>),
-    /// Keep it at hand, and send on this path a copy of what [`PathView::repeat_bytes`] speaks of.
-    /// Only for schedulers that say [`Scheduler::repeats`].
+    /// Keep it as the next one, and send on this path a copy of what [`PathView::repeat_bytes`]
+    /// speaks of. Only for schedulers that say [`Scheduler::repeats`].
     ///
     /// [`PathView::repeat_bytes`]: crate::PathView::repeat_bytes
     Repeat(PathId),
-    /// Keep it at hand, and send on `path` the first segment not yet assigned that begins
-    /// `gap_bytes` or more further on in the stream. What lies between is at hand next. Waits when
+    /// Keep it as the next one, and send on `path` the first segment not yet assigned that begins
+    /// `gap_bytes` or more further on in the stream. What lies between is next. Waits when
     /// the data, or the receive window, do not reach that far.
     Ahead {
         /// Where the later segment goes.
         path: PathId,
-        /// How far behind the segment at hand it begins at least.
+        /// How far behind the segment being scheduled it begins at least.
         gap_bytes: u64,
     },
 }
@@ -87,9 +87,9 @@ pub enum PathEvent {
 /// `select` is asked once per segment and must answer with a path that is `usable` and `has_room`
 /// (or see [`Scheduler::queue_limit_windows`]), or wait. A wait cannot deadlock a connection: when the answer is `Wait` while nothing is in
 /// flight anywhere and some path could send, the connection sends on the usable path with the
-/// smallest RTT (`algorithms.md` §3).
+/// smallest RTT (docs/model.md §3).
 pub trait Scheduler: Send + std::fmt::Debug {
-    /// Chooses a path for the segment at hand.
+    /// Chooses a path for the segment being scheduled.
     fn select(&mut self, view: &ConnectionView<'_>) -> Decision;
 
     /// `bytes` of payload were assigned to `path`.
@@ -115,7 +115,7 @@ pub trait Scheduler: Send + std::fmt::Debug {
         0
     }
 
-    /// Whether it may answer [`Decision::Repeat`]: it is then asked even when nothing new is at hand
+    /// Whether it may answer [`Decision::Repeat`]: it is then asked even when there is nothing new
     /// ([`segment_bytes`] is 0), and while the receive window is closed.
     ///
     /// [`segment_bytes`]: ConnectionView::segment_bytes
@@ -129,9 +129,9 @@ pub trait Scheduler: Send + std::fmt::Debug {
         false
     }
 
-    /// Until when nothing at all may leave on `path`, retransmissions and probes included; `None`: it is
-    /// not at rest. Asked only of paths with a [`forecast`]; what such a path has lost, not sent yet, or
-    /// not heard of for a retransmission timeout goes again on the others.
+    /// Until when nothing at all may leave on `path`, retransmissions and probes included; `None`:
+    /// it is not at rest. Asked only of paths with a [`forecast`]; what such a path has lost, not
+    /// sent yet, or not heard of for a retransmission timeout is reinjected on the others.
     ///
     /// [`forecast`]: PathView::forecast
     fn rests_until(&self, _now: Instant, _path: &PathView) -> Option<Instant> {
@@ -149,7 +149,7 @@ pub trait Scheduler: Send + std::fmt::Debug {
     }
 
     /// Whether the connection may use opportunistic retransmission and penalisation with this
-    /// scheduler (mode `v0.96`, `algorithms.md` §2.6 and §2.7).
+    /// scheduler (mode `v0.96`, docs/model.md §2.6 and §2.7).
     fn wants_receive_buffer_optimisation(&self) -> bool {
         true
     }

@@ -1,6 +1,6 @@
 //! STMS-like: in-order arrival by letting the slow path run ahead. After Shi, Cui, Wang, Hu, Dai,
 //! Zheng, "STMS: Improving MPTCP Throughput Under Heterogeneous Networks", USENIX ATC 2018, of which
-//! only the abstract was at hand: the rules are ours (`algorithms.md` §3.8 [D]).
+//! only the abstract was read: the rules are ours (docs/model.md §3.8).
 
 use crate::default_pick::{default_decision, default_pick, serving};
 use crate::ecf::{BETA, DELTA, Inequalities};
@@ -19,9 +19,9 @@ pub(crate) const INFO: Info = Info {
 const ONE: i64 = 1000;
 
 /// The fastest path takes the lowest segments; each other path takes those that lie its gap further
-/// on, so that both arrive together. The gap begins as what the fast path sends in the difference of
-/// the one-way delays, and follows what the DATA_ACKs tell: early arrivals shrink it, late ones make
-/// it grow. Where less than the gap is left to send, the rule of ECF decides.
+/// on, so that both arrive together. The gap begins as what the fast path sends in the difference
+/// of the one-way delays, and follows the DATA_ACKs: early arrivals shrink it, late ones make it
+/// grow. Where less than the gap is left to send, the rule of ECF decides.
 #[derive(Debug)]
 pub struct Stms {
     /// Per path; `None` before both it and the fast path had an RTT sample.
@@ -46,7 +46,7 @@ impl Stms {
         if gap.is_none() && !fast.srtt.is_zero() {
             *gap = Some(initial_gap_milli(fast, slow));
         }
-        // §3.8 [D]: clamp to [0, receive window - w_s]
+        // §3.8, ours: clamp to [0, receive window - w_s]
         let window_packets = view.receive_window_bytes / view_mss(fast);
         let most = window_packets.saturating_sub(slow.cwnd_packets).min(1 << 40) as i64 * ONE;
         let gap_milli = gap.map_or(0, |gap_milli| gap_milli.clamp(0, most));
@@ -97,7 +97,7 @@ impl Scheduler for Stms {
         Decision::Ahead { path: slow.id, gap_bytes }
     }
 
-    /// §3.8 [D]: half of what the segment was early or late, with the weight of an eighth.
+    /// §3.8, ours: half of what the segment was early or late, with the weight of an eighth.
     fn on_delivered(&mut self, _now: Instant, path: PathId, dsn_end: u64, data_ack: u64) {
         if self.fast == Some(path) || self.mss_bytes == 0 {
             return;

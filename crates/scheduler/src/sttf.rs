@@ -1,6 +1,6 @@
 //! STTF, shortest transfer time first: Hurtig, Grinnemo, Brunstrom, Ferlin, Alay, Kuhn,
 //! "Low-Latency Scheduling in MPTCP", IEEE/ACM ToN 2019, after the Karlstad group's `mptcp_sttf.c`
-//! (`algorithms.md` §3.7).
+//! (docs/model.md §3.7).
 
 use crate::default_pick::serving;
 use crate::{ConnectionView, Decision, PathView, Scheduler};

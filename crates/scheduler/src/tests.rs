@@ -63,7 +63,7 @@ pub(crate) fn word(word: &str) -> Given {
     Given::Text(word.into())
 }
 
-/// The sanity table, `algorithms.md` §3.11: fast path full, slow path free, no window pressure, bulk.
+/// The sanity table, docs/model.md §3.11: fast path full, slow path free, no window pressure, bulk.
 /// Peekaboo's bandit knows nothing yet and prefers to send.
 #[test]
 fn without_window_pressure_these_use_the_slow_path_when_the_fast_one_is_full() {
@@ -126,7 +126,7 @@ fn round_robin_alternates_while_both_have_room() {
     assert_eq!(order, [1, 0, 1, 0, 1, 0]);
 }
 
-/// The test vector of `algorithms.md` §3.3: send if the window is at least 84,252 bytes.
+/// The test vector of docs/model.md §3.3: send if the window is at least 84,252 bytes.
 #[test]
 fn blest_vector() {
     let vector = |window_bytes| {

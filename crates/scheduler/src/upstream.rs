@@ -1,5 +1,5 @@
 //! The default scheduler of upstream Linux (`net/mptcp/protocol.c`,
-//! `mptcp_subflow_get_send`; `algorithms.md` §3.1b).
+//! `mptcp_subflow_get_send`; docs/model.md §3.1b).
 
 use crate::{ConnectionView, Decision, PathEvent, PathView, Scheduler};
 use parameters::Info;

@@ -18,11 +18,11 @@ pub struct PathView {
     /// far as its state is concerned. Says nothing of room.
     pub usable: bool,
     /// There is room for one more segment: free congestion window (`v0.96`) or send memory
-    /// (`upstream`), `algorithms.md` §2.4.
+    /// (`upstream`), docs/model.md §2.4.
     pub has_room: bool,
     /// A backup path: used only when no other path is usable.
     pub backup: bool,
-    /// The segment at hand (a reinjection) was put on this path before (`path_mask`).
+    /// The segment being scheduled (a reinjection) was put on this path before (`path_mask`).
     pub tried: bool,
     /// Smoothed RTT; zero before the first sample.
     pub srtt: Duration,
@@ -33,7 +33,7 @@ pub struct PathView {
     /// Mean deviation of the RTT, as it is.
     pub mdev: Duration,
     /// Linux `rttvar_us`: four mean deviations and never below 200 ms, what kernel ECF reads
-    /// (`algorithms.md` §1.1).
+    /// (docs/model.md §1.1).
     pub rttvar_kernel: Duration,
     /// Congestion window.
     pub cwnd_packets: u64,
@@ -48,7 +48,7 @@ pub struct PathView {
     pub unacked_bytes: u64,
     /// Payload bytes of one full segment.
     pub mss_bytes: u64,
-    /// The rate that the path's stack would pace at (`algorithms.md` §1.4); zero before the first
+    /// The rate that the path's stack would pace at (docs/model.md §1.4); zero before the first
     /// RTT sample.
     pub pacing_rate: Bitrate,
     /// Share of the sent packets that were lost, since the path began.
@@ -62,8 +62,8 @@ pub struct PathView {
 }
 
 impl PathView {
-    /// There is room for a segment in the window, or for up to so many windows in the queue behind
-    /// it ([`crate::Scheduler::queue_limit_windows`]).
+    /// There is room for a segment in the window, or for up to this many windows in the queue
+    /// behind it ([`crate::Scheduler::queue_limit_windows`]).
     pub fn accepts(&self, queue_limit_windows: u64) -> bool {
         let limit = queue_limit_windows.saturating_mul(self.cwnd_packets);
         self.has_room || self.queued_packets < limit
@@ -77,19 +77,20 @@ pub struct ConnectionView<'a> {
     pub now: Instant,
     /// All paths that have been set up, in the order of their ids.
     pub paths: &'a [PathView],
-    /// Payload bytes of the segment at hand; 0 when nothing is, and only a repetition can go out.
+    /// Payload bytes of the segment being scheduled; 0 when nothing is, and only a repetition can
+    /// go out.
     pub segment_bytes: u64,
-    /// The segment at hand was sent before on another path.
+    /// The segment being scheduled was sent before on another path.
     pub reinjection: bool,
-    /// Bytes that the application gave and that no path has been assigned yet, the segment at hand
-    /// included; bounded by the send buffer.
+    /// Bytes that the application gave and that no path has been assigned yet, the segment being
+    /// scheduled included; bounded by the send buffer.
     pub unsent_bytes: u64,
     /// The receive window as advertised (not what is left of it).
     pub receive_window_bytes: u64,
     /// What is left of the receive window beyond everything sent.
     pub window_left_bytes: u64,
     /// The receive-buffer optimisation has met a closed window since the last decision
-    /// (`algorithms.md` §2.6): BLEST raises its lambda.
+    /// (docs/model.md §2.6): BLEST raises its lambda.
     pub window_blocked: bool,
 }
 
@@ -99,7 +100,8 @@ impl ConnectionView<'_> {
         self.paths.iter().find(|path| path.id == id)
     }
 
-    /// Segments of `mss_bytes` that are not assigned yet, the one at hand included; at least one.
+    /// Segments of `mss_bytes` that are not assigned yet, the one being scheduled included; at
+    /// least one.
     pub fn unsent_packets(&self, mss_bytes: u64) -> u64 {
         self.unsent_bytes.div_ceil(mss_bytes.max(1)).max(1)
     }

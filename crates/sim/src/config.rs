@@ -1,8 +1,9 @@
-//! The description of a run: the JSON of `python/skyweave/config.py`, whose units are in the names.
+//! The description of a run: the JSON of `python/skyweave/model/config.py`, whose units are in the names.
 
 use crate::SimError;
+use application::Workload;
 use congestion::Choice as Congestion;
-use link::{Direction, Forecast, ForecastWord, PathConfig};
+use link::{Forecast, ForecastWord, PathConfig};
 use mptcp::Mode;
 use scheduler::{Choice as Scheduling, Outage};
 use serde::{Deserialize, Serialize};
@@ -45,7 +46,7 @@ pub(crate) fn true_outages(path: &PathConfig) -> Result<Vec<Outage>, SimError> {
     apart("outages", both.map(|outage| (outage.start_s, outage.end_s)).collect())
 }
 
-/// What the sending end is told of a path; empty when nothing is known ahead.
+/// What the sending end knows ahead of a path; empty when it knows nothing.
 pub(crate) fn known_outages(path: &PathConfig) -> Result<Vec<Outage>, SimError> {
     match &path.forecast {
         Forecast::Word(ForecastWord::None) => Ok(Vec::new()),
@@ -91,7 +92,7 @@ pub enum Transport {
 pub struct QuicConfig {
     /// Which path carries acknowledgements.
     pub ack_path: mpquic::AckPath,
-    /// What goes again on another path beyond what is known to be lost.
+    /// What is retransmitted on another path beyond what is known to be lost.
     pub reinjection: Reinject,
     /// UDP payload of a full packet.
     pub datagram_bytes: usize,
@@ -126,27 +127,8 @@ impl From<Reinject> for mpquic::Reinjection {
     }
 }
 
-/// One bulk transfer: so many bytes, or as much as fits into a time.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct BulkConfig {
-    /// Which way.
-    #[serde(default = "down")]
-    pub direction: Direction,
-    /// Size of the transfer.
-    #[serde(default)]
-    pub bytes: Option<u64>,
-    /// End of the transfer after its start, finished or not.
-    #[serde(default)]
-    pub duration_s: Option<f64>,
-}
-
 fn one_subflow() -> usize {
     1
-}
-
-fn down() -> Direction {
-    Direction::Down
 }
 
 /// One connection.
@@ -171,8 +153,8 @@ pub struct ConnectionConfig {
     pub scheduler: Scheduling,
     /// Congestion control, by name or with parameters.
     pub congestion: Congestion,
-    /// What it transfers.
-    pub workload: BulkConfig,
+    /// What runs over it.
+    pub workload: Workload,
     /// When the client opens it.
     #[serde(default)]
     pub start_s: f64,

@@ -1,28 +1,52 @@
-//! One connection of a run: both endpoints, its application, and what the record says of it.
+//! One connection of a run: both ends with their applications, and what the record says of it.
 
 use crate::SimError;
 use crate::config::{ConnectionConfig, Transport};
-use crate::end::{End, QuicEnd, Setup};
+use crate::end::{End, QuicEnd, Setup, TcpEnd};
 use crate::exposure::Exposure;
 use crate::outcome::{ConnectionTotals, EventRow, PathTotals, SampleRow};
 use crate::wire::Packet;
+use application::{Application, Row};
 use link::Direction;
 use mptcp::{EndpointConfig, Role};
 use scheduler::Scheduler;
 use std::collections::BTreeMap;
 use units::{Duration, Instant, PathId};
 
-/// Bulk data without end: more than any link carries in a run.
-const ENDLESS_BYTES: u64 = 1 << 60;
-
 /// How far a connection is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
     Waiting,
     Open,
-    /// Everything was delivered; the next sample is its last.
+    /// Everything has come; the next sample is its last.
     Complete,
     Over,
+}
+
+/// One end, and what runs there.
+#[derive(Debug)]
+pub(crate) struct Side {
+    pub end: Box<dyn End>,
+    pub application: Box<dyn Application>,
+}
+
+impl Side {
+    /// The application acts on what happened.
+    pub fn serve(&mut self, now: Instant) {
+        self.end.serve(now, &mut *self.application);
+    }
+
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        let (end, application) = (self.end.poll_timeout(), self.application.poll_at());
+        end.into_iter().chain(application).min()
+    }
+
+    pub fn on_timeout(&mut self, now: Instant) {
+        if self.end.poll_timeout().is_some_and(|at| at <= now) {
+            self.end.on_timeout(now);
+        }
+        self.serve(now);
+    }
 }
 
 #[derive(Debug)]
@@ -30,8 +54,10 @@ pub(crate) struct Connection {
     pub config: ConnectionConfig,
     /// The path of each subflow, as a place in the run.
     pub paths: Vec<usize>,
-    pub client: Box<dyn End>,
-    pub server: Box<dyn End>,
+    pub client: Side,
+    pub server: Side,
+    /// The way that most of the data go: samples and events are those of its sender.
+    pub direction: Direction,
     pub phase: Phase,
     exposure: Exposure,
     opened_at: Instant,
@@ -52,29 +78,33 @@ impl Connection {
         scheduler: Box<dyn Scheduler>,
         exposure: Exposure,
     ) -> Result<Self, SimError> {
-        // The end that sends gets the scheduler under test; the other one sends no data.
-        let (client_scheduler, server_scheduler) = match config.workload.direction {
+        // The end that sends most gets the scheduler under test.
+        let workload = config.workload.describe();
+        let direction = workload.direction();
+        let (client_scheduler, server_scheduler) = match direction {
             Direction::Up => (scheduler, scheduler::build(&config.scheduler)),
             Direction::Down => (scheduler::build(&config.scheduler), scheduler),
         };
-        let end = |is_client, scheduler| -> Result<Box<dyn End>, SimError> {
-            Ok(match config.transport {
-                Transport::Tcp | Transport::Mptcp => {
-                    Box::new(tcp_end(config, is_client, &backup, seed, scheduler))
-                }
-                Transport::Mpquic => {
-                    let (connection, backup) = (config, &backup[..]);
+        let (client, server): (Box<dyn End>, Box<dyn End>) = match config.transport {
+            Transport::Tcp | Transport::Mptcp => {
+                let client = tcp_end(config, true, &backup, seed, client_scheduler);
+                let server = tcp_end(config, false, &backup, seed, server_scheduler);
+                let (client, server) = TcpEnd::pair(client, server, paths.len());
+                (Box::new(client), Box::new(server))
+            }
+            Transport::Mpquic => {
+                let end = |is_client, scheduler| {
                     let seed = seed.wrapping_add(u64::from(is_client));
-                    Box::new(QuicEnd::new(
-                        &Setup { connection, is_client, backup, seed },
-                        scheduler,
-                    )?)
-                }
-            })
+                    let (connection, backup) = (config, &backup[..]);
+                    QuicEnd::new(&Setup { connection, is_client, backup, seed }, scheduler)
+                };
+                (Box::new(end(true, client_scheduler)?), Box::new(end(false, server_scheduler)?))
+            }
         };
         Ok(Self {
-            client: end(true, client_scheduler)?,
-            server: end(false, server_scheduler)?,
+            client: Side { end: client, application: workload.client() },
+            server: Side { end: server, application: workload.server() },
+            direction,
             config: config.clone(),
             paths,
             exposure,
@@ -99,37 +129,32 @@ impl Connection {
     }
 
     pub fn sender(&self) -> &dyn End {
-        match self.config.workload.direction {
-            Direction::Down => &*self.server,
-            Direction::Up => &*self.client,
+        match self.direction {
+            Direction::Down => &*self.server.end,
+            Direction::Up => &*self.client.end,
         }
     }
 
     pub fn sender_mut(&mut self) -> &mut dyn End {
-        match self.config.workload.direction {
-            Direction::Down => &mut *self.server,
-            Direction::Up => &mut *self.client,
+        match self.direction {
+            Direction::Down => &mut *self.server.end,
+            Direction::Up => &mut *self.client.end,
         }
     }
 
     pub fn receiver(&self) -> &dyn End {
-        match self.config.workload.direction {
-            Direction::Down => &*self.client,
-            Direction::Up => &*self.server,
+        match self.direction {
+            Direction::Down => &*self.client.end,
+            Direction::Up => &*self.server.end,
         }
     }
 
-    /// The application writes everything that it has as soon as the connection is opened.
+    /// The client opens the connection.
     pub fn open(&mut self, now: Instant) {
         self.phase = Phase::Open;
         self.opened_at = now;
-        let bytes = self.config.workload.bytes.unwrap_or(ENDLESS_BYTES);
-        let (up, down) = match self.config.workload.direction {
-            Direction::Down => (0, bytes),
-            Direction::Up => (bytes, 0),
-        };
-        self.server.open(now, down);
-        self.client.open(now, up);
+        self.server.end.open(now);
+        self.client.end.open(now);
     }
 
     /// The time given to it is over, or all is delivered and sampled.
@@ -143,28 +168,30 @@ impl Connection {
     /// One of its ends puts a packet on a path.
     pub fn note_sent(&mut self, now: Instant, end: Direction, path: PathId, packet: &Packet) {
         let Packet::Segment(segment) = packet else { return };
-        let Some(payload) = segment.payload.filter(|_| end != self.config.workload.direction)
-        else {
+        let Some(payload) = segment.payload.filter(|_| end != self.direction) else {
             return;
         };
         let srtt = self.sender().srtt(path);
         self.exposure.on_sent(now, (path, segment.incarnation), payload, srtt);
     }
 
-    /// Notes what the application got, and the moment when it got the last byte.
+    /// Notes what has come, and the moment when an application has all that it waits for.
     pub fn note_delivered(&mut self, now: Instant) {
+        if self.phase != Phase::Open {
+            return;
+        }
+        if self.client.application.is_done() || self.server.application.is_done() {
+            self.phase = Phase::Complete;
+            self.completed_at = Some(now);
+        }
         let delivered_bytes = self.receiver().delivered_bytes();
-        if self.phase != Phase::Open || delivered_bytes == self.fed_bytes {
+        if delivered_bytes == self.fed_bytes {
             return;
         }
         let waited = self.fed_at.map_or(Duration::ZERO, |at| now - at);
         self.longest_stall = self.longest_stall.max(waited);
         self.fed_at = Some(now);
         self.fed_bytes = delivered_bytes;
-        if Some(delivered_bytes) == self.config.workload.bytes {
-            self.phase = Phase::Complete;
-            self.completed_at = Some(now);
-        }
     }
 
     /// Longest time without anything new for the application, from its first byte on.
@@ -197,7 +224,7 @@ impl Connection {
 
     /// What both ends noted since the last call; an event of the client's goes by its own name.
     pub fn take_events(&mut self, connection: usize, rows: &mut Vec<EventRow>) {
-        let sends_down = self.config.workload.direction == Direction::Down;
+        let sends_down = self.direction == Direction::Down;
         for event in self.sender_mut().take_events() {
             rows.push(EventRow {
                 time_s: event.at.as_secs_f64(),
@@ -208,7 +235,14 @@ impl Connection {
             });
         }
         let receiver = if sends_down { &mut self.client } else { &mut self.server };
-        receiver.take_events(); // its subflows come and go with the sender's
+        receiver.end.take_events(); // its subflows come and go with the sender's
+    }
+
+    /// What both applications have for the record.
+    pub fn application_rows(&self, stopped_at: Instant) -> Vec<Row> {
+        let end = self.ended_at.or(self.completed_at).unwrap_or(stopped_at);
+        let both = [&self.client, &self.server];
+        both.into_iter().flat_map(|side| side.application.rows(end)).collect()
     }
 
     pub fn totals(&self, path_names: &[String], stopped_at: Instant) -> ConnectionTotals {
@@ -237,10 +271,7 @@ impl Connection {
             },
             scheduler: self.config.scheduler.algorithm().name(),
             congestion: self.config.congestion.algorithm().name(),
-            direction: match self.config.workload.direction {
-                Direction::Down => "down",
-                Direction::Up => "up",
-            },
+            direction: self.direction.name(),
             start_s: self.config.start_s,
             completion_s: self.completed_at.map(|at| (at - self.opened_at).as_secs_f64()),
             delivered_bytes,

@@ -51,9 +51,14 @@ pub enum SimError {
         /// Its size.
         bytes: usize,
     },
-    /// A transfer without an end.
-    #[error("connection {0} has neither bytes nor duration_s: give one of them")]
-    Endless(usize),
+    /// A workload that cannot be.
+    #[error("the workload of connection {connection} {reason}")]
+    Workload {
+        /// Its place in the run.
+        connection: usize,
+        /// Why not, and what to do.
+        reason: application::WorkloadError,
+    },
     /// A buffer that does not hold one segment.
     #[error("{field} of connection {connection} is {bytes} bytes: it must hold at least 1500")]
     Buffer {

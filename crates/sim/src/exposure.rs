@@ -16,7 +16,7 @@ pub(crate) struct Caused {
 
 /// What the sender of a connection sent into an outage, or so shortly before it that the
 /// acknowledgement could not come back: from one smoothed RTT before it on
-/// (`algorithms.md` §5.3 item 21).
+/// (docs/model.md §5.3 item 21).
 #[derive(Debug)]
 pub(crate) struct Exposure {
     subflows: Vec<Subflow>,

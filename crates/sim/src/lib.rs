@@ -13,9 +13,11 @@ mod run;
 mod script;
 mod wire;
 
-pub use config::{BulkConfig, ConnectionConfig, QuicConfig, Reinject, RunConfig, Transport};
+pub use config::{ConnectionConfig, QuicConfig, Reinject, RunConfig, Transport};
 pub use error::SimError;
-pub use outcome::{ConnectionTotals, EventRow, Outcome, PathTotals, SampleRow, Totals};
+pub use outcome::{
+    ApplicationTable, ConnectionTotals, EventRow, Outcome, PathTotals, SampleRow, Totals,
+};
 pub use run::{simulate, simulate_with};
 
 #[cfg(test)]

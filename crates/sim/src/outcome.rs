@@ -1,6 +1,7 @@
-//! What a run leaves behind; the columns are those of `python/skyweave/record.py`.
+//! What a run leaves behind; the columns are those of `python/skyweave/model/record.py`.
 
 use crate::exposure::Caused;
+use application::{Column, Row};
 use link::LinkTotals;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -14,8 +15,19 @@ pub struct Outcome {
     pub samples: Vec<SampleRow>,
     /// One row per event at the sending end.
     pub events: Vec<EventRow>,
+    /// What the applications measured, by kind of workload: those that have a table.
+    pub applications: BTreeMap<&'static str, ApplicationTable>,
     /// Sums over the run.
     pub totals: Totals,
+}
+
+/// The rows of all connections with a kind of workload.
+#[derive(Clone, Debug, Default)]
+pub struct ApplicationTable {
+    /// Its columns, without that of the connection.
+    pub columns: &'static [Column],
+    /// Place of the connection in the run, and what one of its ends measured.
+    pub rows: Vec<(usize, Row)>,
 }
 
 /// One sample. A path's row leaves the connection's columns zero, and the other way round.
@@ -83,7 +95,7 @@ pub struct Totals {
 
 /// Sums of one connection.
 #[derive(Clone, Debug, Serialize)]
-#[expect(missing_docs, reason = "the names say it; python/skyweave/engine.py lists them")]
+#[expect(missing_docs, reason = "the names say it; python/skyweave/engine/simulator.py lists them")]
 pub struct ConnectionTotals {
     pub transport: &'static str,
     pub scheduler: &'static str,
@@ -105,7 +117,7 @@ pub struct ConnectionTotals {
 
 /// Sums of one path of a connection.
 #[derive(Clone, Copy, Debug, Serialize)]
-#[expect(missing_docs, reason = "the names say it; python/skyweave/engine.py lists them")]
+#[expect(missing_docs, reason = "the names say it; python/skyweave/engine/simulator.py lists them")]
 pub struct PathTotals {
     pub sent_packets: u64,
     pub sent_bytes: u64,

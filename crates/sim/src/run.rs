@@ -2,8 +2,7 @@
 
 use crate::SimError;
 use crate::config::{RunConfig, instant, known_outages, true_outages};
-use crate::connection::{Connection, Phase};
-use crate::end::End;
+use crate::connection::{Connection, Phase, Side};
 use crate::exposure::Exposure;
 use crate::outcome::{Outcome, SampleRow, Totals};
 use crate::script::{Action, write};
@@ -115,8 +114,9 @@ impl World {
                 Source::Sample => self.sample(now),
                 Source::Link(index) => self.deliver(now, index),
                 Source::Endpoint(place, end) => {
-                    self.endpoint(place, end).on_timeout(now);
+                    self.side(place, end).on_timeout(now);
                     self.flush(now, place, end);
+                    self.connections[place].note_delivered(now);
                 }
             }
         }
@@ -151,12 +151,12 @@ impl World {
         Some((first, source))
     }
 
-    /// The endpoint that data in this direction reach: down leads to the client.
-    fn endpoint(&mut self, place: usize, end: Direction) -> &mut dyn End {
+    /// The end that data in this direction reach: down leads to the client.
+    fn side(&mut self, place: usize, end: Direction) -> &mut Side {
         let connection = &mut self.connections[place];
         match end {
-            Direction::Down => &mut *connection.client,
-            Direction::Up => &mut *connection.server,
+            Direction::Down => &mut connection.client,
+            Direction::Up => &mut connection.server,
         }
     }
 
@@ -179,17 +179,19 @@ impl World {
                 return;
             }
             Action::PathUp { connection, path } => {
-                self.connections[connection].client.path_up(now, PathId(path as u8));
+                self.connections[connection].client.end.path_up(now, PathId(path as u8));
                 connection
             }
             Action::PathDown { connection, path } => {
-                self.connections[connection].client.path_down(now, PathId(path as u8));
+                self.connections[connection].client.end.path_down(now, PathId(path as u8));
                 connection
             }
         };
         if self.connections[place].is_running() {
-            self.flush(now, place, Direction::Down);
-            self.flush(now, place, Direction::Up);
+            for end in [Direction::Down, Direction::Up] {
+                self.side(place, end).serve(now);
+                self.flush(now, place, end);
+            }
         }
     }
 
@@ -201,7 +203,8 @@ impl World {
             if !self.connections[place].is_running() {
                 continue;
             }
-            self.endpoint(place, end).handle(now, wire.path, wire.packet);
+            self.side(place, end).end.handle(now, wire.path, wire.packet);
+            self.side(place, end).serve(now);
             self.flush(now, place, end);
             self.connections[place].note_delivered(now);
         }
@@ -211,7 +214,7 @@ impl World {
     /// Puts everything that an endpoint has to send on its links.
     fn flush(&mut self, now: Instant, place: usize, end: Direction) {
         let toward = if end == Direction::Down { Direction::Up } else { Direction::Down };
-        while let Some((path, packet)) = self.endpoint(place, end).poll_transmit(now) {
+        while let Some((path, packet)) = self.side(place, end).end.poll_transmit(now) {
             let index = toward.link_index(self.connections[place].paths[path.index()]);
             self.connections[place].note_sent(now, end, path, &packet);
             let wire = Wire { connection: place as u16, path, packet };
@@ -219,7 +222,7 @@ impl World {
             let _refused = self.links[index].push(now, wire);
             self.due[index] = self.links[index].next_at().unwrap_or(Instant::FAR_FUTURE);
         }
-        let timer = self.endpoint(place, end).poll_timeout().unwrap_or(Instant::FAR_FUTURE);
+        let timer = self.side(place, end).poll_timeout().unwrap_or(Instant::FAR_FUTURE);
         let slot = self.links.len() + 2 * place + usize::from(end == Direction::Up);
         self.due[slot] = timer;
     }
@@ -230,7 +233,7 @@ impl World {
             if !connection.is_sampled(now) {
                 continue;
             }
-            let direction = connection.config.workload.direction;
+            let direction = connection.direction;
             let links = &mut self.links;
             let queues: Vec<u64> = (connection.paths.iter())
                 .map(|path| {
@@ -263,7 +266,8 @@ impl World {
             .events
             .sort_by(|a, b| a.time_s.total_cmp(&b.time_s).then(a.connection.cmp(&b.connection)));
         let mut totals = Totals { simulated_s: now.as_secs_f64(), ..Totals::default() };
-        for connection in &self.connections {
+        for (place, connection) in self.connections.iter().enumerate() {
+            note_application(place, connection, now, &mut self.outcome);
             totals.connections.push(connection.totals(&self.path_names, now));
         }
         for (name, link) in link_names(&self.path_names).into_iter().zip(&self.links) {
@@ -274,6 +278,19 @@ impl World {
         self.outcome.path_names = self.path_names;
         self.outcome
     }
+}
+
+/// The rows that the applications of a connection have for the record, in the table of their kind.
+fn note_application(place: usize, connection: &Connection, now: Instant, outcome: &mut Outcome) {
+    let workload = &connection.config.workload;
+    let columns = workload.describe().columns();
+    if columns.is_empty() {
+        return;
+    }
+    let table = outcome.applications.entry(workload.kind()).or_default();
+    table.columns = columns;
+    let rows = connection.application_rows(now);
+    table.rows.extend(rows.into_iter().map(|row| (place, row)));
 }
 
 /// Who is due.
@@ -294,9 +311,8 @@ fn check_size(what: &'static str, count: usize, limit: usize) -> Result<(), SimE
 }
 
 fn check_connection(place: usize, config: &crate::ConnectionConfig) -> Result<(), SimError> {
-    if config.workload.bytes.is_none() && config.workload.duration_s.is_none() {
-        return Err(SimError::Endless(place));
-    }
+    let reasoned = |reason| SimError::Workload { connection: place, reason };
+    config.workload.describe().check().map_err(reasoned)?;
     let bytes = config.quic.datagram_bytes;
     if !(1200..=65_507).contains(&bytes) {
         return Err(SimError::Datagram { connection: place, bytes });

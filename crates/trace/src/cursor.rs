@@ -7,7 +7,7 @@ pub struct Cursor<T> {
     steps: Steps<T>,
     index: usize,
     lap_start: u64,
-    /// The entry holds in [start, end), in nanoseconds; `u64::MAX` is for ever.
+    /// The entry holds in [start, end), in nanoseconds; `u64::MAX` if it has no end.
     start: u64,
     end: u64,
 }

@@ -1,7 +1,7 @@
 use crate::{Cursor, Fault, TraceError};
 use units::{Duration, Instant};
 
-/// A value that is constant from each time to the next: the last one holds for ever, or the whole
+/// A value that is constant from each time to the next: the last one holds to the end, or the whole
 /// series repeats after a period.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Steps<T> {
@@ -71,7 +71,7 @@ impl<T: Copy> Steps<T> {
         &self.values
     }
 
-    /// After how long the series repeats; `None` when the last value holds for ever.
+    /// After how long the series repeats; `None` when the last value holds to the end.
     pub fn period(&self) -> Option<Duration> {
         self.period
     }

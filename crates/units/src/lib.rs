@@ -1,13 +1,15 @@
-//! Time, rate and path identity: the words that every other crate shares.
+//! Time, rate, direction and path identity: the words that every other crate shares.
 //!
 //! Sans-IO: no clock is read here. An [`Instant`] counts nanoseconds since the run began and is
 //! always handed in by the engine.
 
 mod bitrate;
+mod direction;
 mod instant;
 mod path;
 
 pub use bitrate::Bitrate;
+pub use direction::Direction;
 pub use instant::Instant;
 pub use path::PathId;
 pub use std::time::Duration;

@@ -1,11 +1,9 @@
-"""Traces: importing measured drives, making synthetic ones, describing and writing both."""
+"""Traces: importing measured drives, describing and writing drives."""
 
 from skyweave.data.importers import FORMATS, Format, detect, load, opportunities_ms
 from skyweave.data.metrics import ConcurrentOutage, concurrent_outage, outage_share
-from skyweave.data.preset import Preset, load_preset, preset_names
 from skyweave.data.registry import DataSet, data_set, data_sets, fetch, find, load_set
 from skyweave.data.statistics import describe
-from skyweave.data.synthesis import synthesise
 from skyweave.data.writers import (
     opportunities,
     write_drive,
@@ -21,7 +19,6 @@ __all__ = [
     "ConcurrentOutage",
     "DataSet",
     "Format",
-    "Preset",
     "concurrent_outage",
     "data_set",
     "data_sets",
@@ -30,13 +27,10 @@ __all__ = [
     "fetch",
     "find",
     "load",
-    "load_preset",
     "load_set",
     "opportunities",
     "opportunities_ms",
     "outage_share",
-    "preset_names",
-    "synthesise",
     "write_drive",
     "write_drives",
     "write_mahimahi",

@@ -23,8 +23,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from skyweave.data.importers import load
 from skyweave.data.importers.base import read_bytes
-from skyweave.drive import Drive
 from skyweave.errors import DataError, suggest
+from skyweave.model.drive import Drive
 
 ENVIRONMENT = "SKYWEAVE_DATA"
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]

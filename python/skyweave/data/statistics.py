@@ -17,7 +17,7 @@ from skyweave.data.metrics import (
     quantiles,
     slot_profile,
 )
-from skyweave.drive import Drive, Series, Values
+from skyweave.model.drive import Drive, Series, Values
 
 Quantity = Literal["downlink_mbps", "uplink_mbps", "rtt_ms", "loss_ratio"]
 RATES: tuple[Quantity, ...] = ("downlink_mbps", "uplink_mbps")

@@ -13,9 +13,9 @@ import numpy.typing as npt
 from skyweave import _skyweave
 from skyweave.data.importers.plain_csv import QUANTITIES, TIME
 from skyweave.data.metrics import on_grid
-from skyweave.drive import Drive, Series, Values
+from skyweave.data.traces import DELAY_SPACING_MS, refused
 from skyweave.errors import DataError
-from skyweave.traces import DELAY_SPACING_MS, refused
+from skyweave.model.drive import Drive, Series, Values
 
 
 def write_text(path: Path, text: str) -> None:

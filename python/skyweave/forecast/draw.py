@@ -10,16 +10,16 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from skyweave.drive import Values
 from skyweave.forecast.edges import Edge
 from skyweave.forecast.measurement import Measurement
 from skyweave.forecast.slots import SlotEstimate
-from skyweave.report.style import LIGHT, drawing
+from skyweave.model.drive import Values
+from skyweave.plotting.style import LIGHT, drawing
 
 STRETCH_SLOTS = 10
 """Slots in the lower panel."""
 GAP = 5.0
-"""Samples farther apart than so many spacings are not connected."""
+"""Samples farther apart than this many spacings are not connected."""
 TOP_PERCENTILE = 99.0
 """A few extreme round trips must not flatten the others; they are cut at the frame."""
 

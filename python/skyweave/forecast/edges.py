@@ -6,19 +6,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skyweave.drive import Values
 from skyweave.forecast.folding import FINEST_S
 from skyweave.forecast.measurement import Measurement
 from skyweave.forecast.shifts import Shifts, mean_ranks
+from skyweave.model.drive import Values
 
 CONFIDENT = 0.95
 """Least confidence of a handover: of moments that are no edges, one in twenty looks like it."""
 SETTLED_SHARE = (1 / 3, 0.9)
-"""The part of a slot that tells its level: after what the edge did, before the next one."""
+"""The part of a slot that shows its level: after what the edge did, before the next one."""
 DISTURBED = 3.0
 """Standard deviations above the rest of the slot that still count as disturbed."""
 NEIGHBOURS = 3.0
-"""Samples farther apart than so many spacings are not compared."""
+"""Samples farther apart than this many spacings are not compared."""
 
 
 @dataclass(frozen=True)

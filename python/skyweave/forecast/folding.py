@@ -13,13 +13,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from skyweave.drive import Values
 from skyweave.forecast.shifts import Shifts
+from skyweave.model.drive import Values
 
 FINEST_S = 0.1
 """Narrowest column; a level cannot be placed better than a few samples anyway."""
 MOST_ROWS = 500
-"""More cycles than this are added up to so many rows; resampling then costs the same for days."""
+"""More cycles than this are added up to this many rows; resampling then costs the same for days."""
 REPEATS = 999
 NULL_SEED, BOOTSTRAP_SEED = 15, 12
 """Seeds of both resamplings: the same series gives the same answer everywhere."""

@@ -9,8 +9,8 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from skyweave.drive import Values
 from skyweave.errors import DataError
+from skyweave.model.drive import Values
 
 Kind = Literal["rtt", "throughput"]
 KINDS: tuple[Kind, ...] = get_args(Kind)

@@ -1,6 +1,6 @@
 """A forecast: windows of UTC in which a path is expected to be disturbed, each with a probability.
 
-What schedulers, adaptive video and triggers are told ahead, wherever it comes from. In a file it is
+What schedulers, adaptive video and triggers know ahead, wherever it comes from. In a file it is
 JSON; moments are Unix seconds (UTC), so that no zone and no calendar stands between programs.
 """
 
@@ -14,11 +14,11 @@ from typing import Annotated, Literal, Self
 import numpy as np
 from pydantic import Field, ValidationError, model_validator
 
-from skyweave.config import ForecastWindow, Model
 from skyweave.data.importers.base import as_text, read_bytes
 from skyweave.data.writers import write_text
 from skyweave.errors import ConfigError, DataError
 from skyweave.forecast.slots import SlotEstimate
+from skyweave.model.config import ForecastWindow, Model
 
 SCHEMA: Literal[1] = 1
 MOST_WINDOWS = 1_000_000

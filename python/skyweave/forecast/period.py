@@ -1,6 +1,6 @@
 """The period of the slots, if it is not known: the one whose profile stands out most.
 
-How finely periods can be told apart grows with the time that a profile spans, so a grid for days
+How finely periods can be distinguished grows with the time that a profile spans, so a grid for days
 would be huge. The search therefore adds up the peaks of stretches of half an hour, each with a
 phase of its own; what stands out there is then held against the whole series.
 """
@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from skyweave.drive import Values
 from skyweave.forecast.folding import Progress, silent
 from skyweave.forecast.shifts import Shifts, mean_ranks
+from skyweave.model.drive import Values
 
 STRETCH_S = 1800.0
 COLUMN_S = 1.0

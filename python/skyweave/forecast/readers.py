@@ -15,11 +15,11 @@ import numpy as np
 
 from skyweave.data.importers import FORMATS, detect, load
 from skyweave.data.importers.base import Table, Text, as_text, parse_table, read_bytes
-from skyweave.drive import Drive, Values
 from skyweave.errors import DataError, suggest
 from skyweave.forecast import pings
 from skyweave.forecast.measurement import Kind, Measurement, join, measurement
 from skyweave.forecast.pings import unix_s
+from skyweave.model.drive import Drive, Values
 
 HEAD_CHARACTERS = 4096
 QUANTITIES: dict[str, Kind] = {
@@ -31,7 +31,7 @@ HINTS: dict[Kind, tuple[str, ...]] = {
     "rtt": ("rtt", "ping", "latency", "delay"),
     "throughput": ("mbps", "throughput", "bandwidth"),
 }
-"""Parts of a CSV column's name that tell what it holds."""
+"""Parts of a CSV column's name that say what it holds."""
 TIME_HINTS = ("time", "epoch", "date", "utc")
 """Beginnings of the name of a CSV column that holds the clock."""
 LEAST_UNIX_S, LEAST_UNIX_MS = 1e8, 1e11
@@ -45,8 +45,8 @@ def read_measurement(
 
     ``column`` is a column of a CSV, or ``<path>.<quantity>`` of imported drives, all of which are
     joined; ``time`` a CSV's column of ISO dates (UTC if they name no zone) or Unix times (s or ms).
-    Without them, and without ``kind``, names tell. Raises :class:`DataError` if they do not, for a
-    series without a clock, and for broken files.
+    Without them, and without ``kind``, names decide. Raises :class:`DataError` if they cannot, for
+    a series without a clock, and for broken files.
     """
     if path.is_dir():
         return _from_drives(path, kind, column)

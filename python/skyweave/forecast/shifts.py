@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skyweave.drive import Values
 from skyweave.forecast.measurement import Measurement
+from skyweave.model.drive import Values
 
 WINDOW_S = 2.0
 """Seconds on either side; the sharpest window that still averages the jitter of 1 s series."""

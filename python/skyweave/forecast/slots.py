@@ -16,13 +16,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skyweave.drive import Values
 from skyweave.errors import ConfigError, DataError
 from skyweave.forecast.edges import Edge, disturbance_s, rate_edges
 from skyweave.forecast.folding import Cycles, Progress, around, chance, fold, peak_interval, silent
 from skyweave.forecast.measurement import Measurement
 from skyweave.forecast.period import find_period
 from skyweave.forecast.shifts import WINDOWS_PER_PERIOD, Shifts, level_shifts, window_s
+from skyweave.model.drive import Values
 
 STARLINK_PERIOD_S = 15.0
 """Starlink reassigns satellites at seconds 12, 27, 42 and 57 of each minute."""

@@ -3,7 +3,7 @@
 A **world** is what a run or a shell lives in: two network namespaces ("client" and "server"),
 joined by one pair of TUN devices a path, a relay that carries packets between them through the
 links of ``crates/link``, and an agent on each side that starts programs and moves data. Everything
-in it hangs on one process, the first of a PID namespace: when that ends, however it ends, the
+in it depends on one process, the first of a PID namespace: when that ends, however it ends, the
 kernel takes the rest away, devices and namespaces included. Nothing of the host is changed, so
 nothing has to be restored.
 

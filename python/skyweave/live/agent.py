@@ -10,10 +10,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from skyweave import _skyweave
-from skyweave.live import quic
-from skyweave.live.messages import Channel, Message
-from skyweave.live.programs import ended, measure
-from skyweave.live.traffic import Flow, listen, transfer
+from skyweave.live.traffic import quic
+from skyweave.live.traffic.transfer import Flow, listen, transfer
+from skyweave.live.world.messages import Channel, Message
+from skyweave.live.world.programs import ended, measure
 
 _OPENING_S = 3.0
 """How long a server may take to listen before it is taken to be none."""

@@ -5,14 +5,14 @@ from __future__ import annotations
 import functools
 from pathlib import Path
 
-from skyweave import algorithms, config
-from skyweave.algorithms import name_of
+from skyweave.algorithms import catalogue
+from skyweave.algorithms.catalogue import name_of
 from skyweave.errors import ConfigError
-from skyweave.live import addresses
-from skyweave.live.world import obstacle
+from skyweave.live.traffic.kernel import CONGESTION
+from skyweave.live.world import addresses
+from skyweave.live.world.world import obstacle
+from skyweave.model import config
 
-CONGESTION = {"newreno": "reno", "cubic": "cubic", "cubic-linux": "cubic", "bbr": "bbr"}
-"""Our names of congestion controls that Linux has, and Linux's."""
 MPTCP = Path("/proc/sys/net/mptcp/enabled")
 """It is there where the kernel has Multipath TCP."""
 
@@ -42,8 +42,8 @@ def refusal(run: config.Run) -> str | None:
 def _unknown(connection: config.Connection) -> str | None:
     """Return which algorithm our own endpoints do not have."""
     try:
-        algorithms.check("scheduler", connection.scheduler)
-        algorithms.check("congestion", connection.congestion)
+        catalogue.check("scheduler", connection.scheduler)
+        catalogue.check("congestion", connection.congestion)
     except ConfigError as error:
         return str(error)
     return None

@@ -5,21 +5,24 @@ from __future__ import annotations
 import platform
 from typing import Any
 
-from skyweave import _skyweave, config
-from skyweave.algorithms import name_of
+from skyweave import _skyweave
+from skyweave.algorithms.catalogue import name_of
 from skyweave.errors import ConfigError
-from skyweave.live import addresses, iperf, quic
-from skyweave.live.buffers import Buffers
-from skyweave.live.check import CONGESTION, refusal
-from skyweave.live.gather import Seen, end_of, gather
-from skyweave.live.world import World
-from skyweave.record import Record
+from skyweave.live.check import refusal
+from skyweave.live.record.gather import Seen, end_of, gather
+from skyweave.live.traffic import iperf, quic
+from skyweave.live.traffic.kernel import CONGESTION
+from skyweave.live.world import addresses
+from skyweave.live.world.buffers import Buffers
+from skyweave.live.world.world import World
+from skyweave.model import config
+from skyweave.model.record import Record
 
 Ends = tuple[list[Seen], list[Seen]]
 """What the client and the server saw of each connection."""
 FIRST_PORT = 5201
 _LEAD_NS = 50_000_000
-"""From the order to start until time 0: enough to tell both sides."""
+"""From the order to start until time 0: enough for the order to reach both sides."""
 _GRACE_S = 30.0
 """How long after its end an answer of a run may take."""
 
@@ -27,7 +30,7 @@ _GRACE_S = 30.0
 def run_live(run: config.Run, source: iperf.Source = "own") -> Record:
     """Carry a run out in a world of its own, in real time; the record has the simulator's columns.
 
-    ``source``: what sends and receives. What a kernel does not tell is null, and with iperf3 the
+    ``source``: what sends and receives. What a kernel does not report is null, and with iperf3 the
     kernel is not asked. Raises :class:`ConfigError` for what cannot be done
     (:func:`skyweave.live.check.refusal`), and :class:`LiveError` when the world fails.
     """
@@ -89,7 +92,7 @@ def joined(run: config.Run) -> tuple[str, ...]:
 
 
 def _flows(run: config.Run, epoch_ns: int) -> list[tuple[dict[str, Any], dict[str, Any]]]:
-    """Return what the client and the server are told of each connection."""
+    """Return what the client and the server have to know of each connection."""
     places = {path.name: place for place, path in enumerate(run.paths)}
     flows = []
     for number, connection in enumerate(run.connections):

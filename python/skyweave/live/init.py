@@ -19,11 +19,11 @@ from pathlib import Path
 from typing import Any
 
 from skyweave import _skyweave
-from skyweave.live import addresses, wiring
 from skyweave.live.agent import run_agent
-from skyweave.live.buffers import Buffers
-from skyweave.live.messages import Channel, Message
-from skyweave.live.wiring import Wire
+from skyweave.live.world import addresses, wiring
+from skyweave.live.world.buffers import Buffers
+from skyweave.live.world.messages import Channel, Message
+from skyweave.live.world.wiring import Wire
 
 
 class Init:

@@ -14,12 +14,12 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from skyweave import config
 from skyweave.errors import ConfigError
-from skyweave.live import addresses
-from skyweave.live.buffers import Buffers
-from skyweave.live.control import Control
-from skyweave.live.world import World
+from skyweave.live.world import addresses
+from skyweave.live.world.buffers import Buffers
+from skyweave.live.world.control import Control
+from skyweave.live.world.world import World
+from skyweave.model import config
 
 SAMPLE_MS = 100
 
@@ -59,7 +59,7 @@ def run_shell(
 
 
 def _check(paths: Sequence[config.Path]) -> None:
-    """Refuse what cannot be told apart, or is too much."""
+    """Refuse paths that cannot be distinguished, or are too many."""
     names = [path.name for path in paths]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:

@@ -11,8 +11,8 @@ from pydantic import ValidationError
 
 from skyweave._skyweave import Constellation, shell_names
 from skyweave.errors import ConfigError, DataError, suggest
+from skyweave.model.textfile import Text, read_text
 from skyweave.orbit.places import Place
-from skyweave.textfile import Text, read_text
 
 BUILT_IN_EPOCH = datetime(2025, 1, 1, tzinfo=UTC)
 """When the elements of built-in constellations hold."""

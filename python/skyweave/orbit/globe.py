@@ -65,7 +65,7 @@ def great_circle(a: tuple[float, float], b: tuple[float, float]) -> tuple[Floats
 
 
 def graticule(spacing: int) -> Iterator[tuple[Floats, Floats]]:
-    """Meridians and parallels every so many degrees; meridians end before they crowd at a pole."""
+    """Meridians and parallels, ``spacing`` degrees apart; meridians end short of the poles."""
     along = np.arange(-180.0, 181.0)
     for lat in range(-90 + spacing, 90, spacing):
         yield np.full(along.shape, float(lat)), along

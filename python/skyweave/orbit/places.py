@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import Field, model_validator
 
 from skyweave.errors import suggest
-from skyweave.study.model import StudyModel
+from skyweave.model.validated import StudyModel
 
 # City centres to a hundredth of a degree, about 1 km.
 PLACES: dict[str, tuple[float, float]] = {

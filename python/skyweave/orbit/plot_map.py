@@ -17,7 +17,7 @@ from skyweave.orbit.globe import Globe, graticule, great_circle, middle
 from skyweave.orbit.moment import Floats, Moment
 from skyweave.orbit.places import Place
 from skyweave.orbit.words import place, titled
-from skyweave.report.style import LIGHT, drawing
+from skyweave.plotting.style import LIGHT, drawing
 
 TRACK_MINUTES = 10
 """The ground track reaches so far back and ahead."""

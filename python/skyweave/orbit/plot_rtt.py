@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from skyweave.orbit.path import OrbitPath, fibre_rtt_ms
 from skyweave.orbit.spec import OrbitSpec
 from skyweave.orbit.words import WHY, constellation, place, route, summary
-from skyweave.report.style import LIGHT, drawing
+from skyweave.plotting.style import LIGHT, drawing
 
 COLOURS = {
     "no-satellite": "mark",

@@ -13,7 +13,7 @@ from matplotlib.patches import Patch
 from skyweave.orbit.gso import angles_deg, gso_arc
 from skyweave.orbit.moment import Moment
 from skyweave.orbit.words import place, seconds, titled
-from skyweave.report.style import LIGHT, drawing
+from skyweave.plotting.style import LIGHT, drawing
 
 _TRACK_POINTS = 9
 

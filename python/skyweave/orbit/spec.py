@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
+from skyweave.model.validated import StudyModel, complaint
 from skyweave.orbit.places import Place
-from skyweave.study.model import StudyModel, complaint
 
 Degrees = Annotated[float, Field(ge=0, le=90)]
 Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
@@ -42,7 +42,7 @@ class OrbitSpec(StudyModel):
     gap_s: Seconds = 0.0
     """Nothing gets through for so long after a handover."""
     acceleration: Annotated[float, Field(ge=1e-3, le=1e5)] = 1.0
-    """The satellites move so many times faster; slots, gaps and steps stay in run seconds."""
+    """The satellites move this many times faster; slots, gaps and steps stay in run seconds."""
     step_s: Annotated[float, Field(ge=1e-3, allow_inf_nan=False)] = 1.0
     """Spacing of the series of RTTs, and how precisely the edges of outages are known."""
     extra_rtt_ms: Annotated[float, Field(ge=0, le=1e6)] = 0.0

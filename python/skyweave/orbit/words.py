@@ -13,7 +13,7 @@ from skyweave.orbit.moment import Moment
 from skyweave.orbit.path import OrbitPath
 from skyweave.orbit.places import PLACES
 from skyweave.orbit.spec import OrbitSpec
-from skyweave.report.style import LIGHT, drawing, png_bytes, svg_text
+from skyweave.plotting.style import LIGHT, drawing, png_bytes, svg_text
 
 WHY = {
     "no-satellite": "no satellite in view",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from skyweave import algorithms, config
+from skyweave.algorithms import catalogue
+from skyweave.model import config
 
 Reinjection = Literal["none", "failure", "tail", "all"]
 AckPath = Literal["same", "fastest", "scheduled", "duplicated"]
@@ -13,7 +14,7 @@ Retry = Literal["always", "busy", "never"]
 
 
 def reinjection(word: Reinjection) -> dict[str, bool]:
-    """Return what goes again on other paths, as the endpoint takes it.
+    """Return what is retransmitted on other paths, as the endpoint takes it.
 
     >>> reinjection("tail")
     {'on_failure': False, 'at_tail': True}
@@ -28,12 +29,12 @@ def options(
     again: Reinjection,
     **more: Any,
 ) -> dict[str, Any]:
-    """Return the options of an endpoint (``crates/udp/src/options.rs``).
+    """Return the options of an endpoint (``crates/sockets/src/options.rs``).
 
     Raises :class:`ConfigError` for algorithms that do not exist.
     """
-    algorithms.check("scheduler", scheduler)
-    algorithms.check("congestion", congestion)
+    catalogue.check("scheduler", scheduler)
+    catalogue.check("congestion", congestion)
     return {
         "scheduler": scheduler,
         "congestion": congestion,

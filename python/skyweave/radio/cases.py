@@ -11,14 +11,14 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from skyweave.drive import Values
 from skyweave.errors import ConfigError
+from skyweave.model.drive import Values
 from skyweave.radio.cells import Integers
 from skyweave.radio.offer import Offer
 
 Case = Literal["sp", "1", "2", "3", "4"]
 WAIT_S = 3
-"""Ours: an interface leaves its carrier after so many seconds in which a free one offered more."""
+"""Ours: an interface leaves its carrier when a free one offered more for this many seconds."""
 
 
 def interfaces(offered: Offer, case: Case, wait_s: int = WAIT_S) -> tuple[Integers, Values]:

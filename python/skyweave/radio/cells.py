@@ -9,8 +9,8 @@ from datetime import datetime
 import numpy as np
 import numpy.typing as npt
 
-from skyweave.drive import Series, Values
 from skyweave.errors import DataError
+from skyweave.model.drive import Series, Values
 
 Integers = npt.NDArray[np.int64]
 

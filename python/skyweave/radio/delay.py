@@ -11,8 +11,8 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from skyweave.drive import Values
 from skyweave.errors import ConfigError, suggest
+from skyweave.model.drive import Values
 
 DelayRule = Literal["power", "linear", "constant"]
 

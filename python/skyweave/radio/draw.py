@@ -1,4 +1,4 @@
-"""The picture of a drive past cells: capacity of each operator, together, and cells at hand."""
+"""The picture of a drive past cells: capacity of each operator, together, and available cells."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from skyweave.data.plot import LABELS
-from skyweave.drive import Values
+from skyweave.model.drive import Values
+from skyweave.plotting.style import LIGHT, drawing, roles
 from skyweave.radio.offer import Offer, window_means
-from skyweave.report.style import LIGHT, drawing, roles
 
 WINDOW_S = 5
 """The paper draws 1 s values and means of 5 s."""
 
 
 def cells_figure(offered: Offer, title: str) -> Figure:
-    """Above, the best cell of each operator; then alone and together; below, cells at hand.
+    """Above, the best cell of each operator; then alone and together; below, available cells.
 
     Faint, every second; strong, means of 5 s. Where the operators were not compared there is none.
     """
@@ -44,7 +44,7 @@ def headline(offered: Offer) -> str:
     return (
         f"Best single cell {np.nanmean(offered.best_single):.1f} Mbit/s, "
         f"all carriers {np.nanmean(offered.multipath):.1f} Mbit/s, "
-        f"{np.nanmean(offered.available):.1f} cells at hand "
+        f"{np.nanmean(offered.available):.1f} available cells "
         f"({known.sum()} of {offered.seconds} s compared)"
     )
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from skyweave.drive import Values
 from skyweave.errors import ConfigError
+from skyweave.model.drive import Values
 
 THERMAL_NOISE_DBM = -132.24
 """Eq. 1: thermal noise in one 15 kHz subcarrier, -174 dBm/Hz + 10·log10(15 000)."""

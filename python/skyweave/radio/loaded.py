@@ -1,4 +1,4 @@
-"""Four carriers as other users leave them: what S2's Tables 4 and 5 say was there to be used.
+"""Four carriers as other users leave them: Tables 4 and 5 of MPQUIC-LTE.
 
 The cells of Table 3 are empty ones: Tables 4 and 5 list less than their 0.1-percentile, and a gain
 of 1.7 to 1.9 instead of 1.27. So their traces were others, and these are calibrated to them alone:
@@ -32,10 +32,10 @@ LEVELS: dict[LoadedPlace, _Level] = {
     "residential": _Level(8.96, 6.64, 0.46, 0.745),
     "road": _Level(13.5, 2.19, 1.18, 0.615),
 }
-"""Fitted (seed 1000, 60,000 s) to the mean capacity of the best carrier over all rows of S2's
-Tables 4 and 5 (13.58 and 18.16 Mbit/s), and to what the best two, three and four carriers come to
-relative to it (1.503, 1.810, 1.832; on the road 1.498, 1.618, 1.677), with a memory of 20 s. With
-5 s that seed is within 0.8 %, others are within 1.1 % in the mean (docs/radio.md)."""
+"""Fitted (seed 1000, 60,000 s) to the mean capacity of the best carrier over all rows of Tables 4
+and 5 of MPQUIC-LTE (13.58 and 18.16 Mbit/s), and to what the best two, three and four carriers come
+to relative to it (1.503, 1.810, 1.832; on the road 1.498, 1.618, 1.677), with a memory of 20 s.
+With 5 s that seed is within 0.8 %, others are within 1.1 % in the mean (docs/radio.md)."""
 WEAK_SPREAD = 0.6
 """Ours: the spread of the logarithm of the weak carriers."""
 MEMORY_S = 5.0

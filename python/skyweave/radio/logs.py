@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 
 from skyweave.data.importers.base import Table, parse_table, read_text
-from skyweave.drive import Values
 from skyweave.errors import ConfigError
+from skyweave.model.drive import Values
 from skyweave.radio.cells import CellGrid, Integers
 from skyweave.radio.equations import decibels, milliwatts
 

@@ -8,8 +8,8 @@ from datetime import datetime
 
 import numpy as np
 
-from skyweave.drive import Values
 from skyweave.errors import ConfigError, DataError
+from skyweave.model.drive import Values
 from skyweave.radio.cells import CellGrid, Integers
 from skyweave.radio.equations import LOAD, capacity_mbps, sinr_of_each_db
 

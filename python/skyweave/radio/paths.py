@@ -6,8 +6,8 @@ from typing import Literal
 
 import numpy as np
 
-from skyweave.drive import Drive, PathTrace, Series, Values
 from skyweave.errors import DataError
+from skyweave.model.drive import Drive, PathTrace, Series, Values
 from skyweave.radio.cases import WAIT_S, Case, interfaces
 from skyweave.radio.delay import FLOOR_MS, DelayRule, delay_ms
 from skyweave.radio.offer import Offer

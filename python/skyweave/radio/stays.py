@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from skyweave.config import OutageWindow, UpWindow
-from skyweave.drive import Drive, PathTrace
 from skyweave.errors import ConfigError
+from skyweave.model.config import OutageWindow, UpWindow
+from skyweave.model.drive import Drive, PathTrace
 from skyweave.radio.cases import WAIT_S, Case, interfaces
 from skyweave.radio.delay import DelayRule
 from skyweave.radio.offer import Offer
@@ -28,7 +28,7 @@ def stays_drive(
 ) -> Drive:
     """A drive with the interfaces of several cases side by side.
 
-    ``operators`` are paths named after them, each at its best cell. ``sp`` is one path for ever:
+    ``operators`` are paths named after them, each at its best cell. ``sp`` is one path throughout:
     the handover that nobody notices. Case k has interfaces named ``ck``, or ``cka``, ``ckb`` …; at
     every change of carrier one goes and comes back at once
     (``present``), after a gap without service. ``rules``: how delay follows capacity, the seconds

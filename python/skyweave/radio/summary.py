@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skyweave.drive import Values
 from skyweave.errors import ConfigError
+from skyweave.model.drive import Values
 from skyweave.radio.offer import Offer, window_means
 
 PERCENTS = (50.0, 20.0, 10.0, 5.0, 1.0, 0.1)

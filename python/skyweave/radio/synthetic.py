@@ -1,6 +1,6 @@
-"""Two made-up operators whose cells have the statistics that S2 publishes in Tables 2 and 3.
+"""Two made-up operators whose cells have the statistics of Tables 2 and 3 of MPQUIC-LTE.
 
-The logs of S2 are not public. Here each operator's best cell follows its row of Table 3, and the
+Its logs are not public. Here each operator's best cell follows its row of Table 3, and the
 numbers of available and visible cells follow Table 2; powers come from the inverse of Eq. 1 and 2.
 These numbers are therefore inputs. How the operators move together is one parameter, fitted to the
 rows "best single path" and "multipath"; how fast all of it moves is ours.
@@ -14,8 +14,8 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from skyweave.drive import Values
 from skyweave.errors import ConfigError, suggest
+from skyweave.model.drive import Values
 from skyweave.radio.cells import CellGrid
 from skyweave.radio.equations import BANDWIDTH_MHZ, CAPACITY_CAP_MBPS, GAMMA, LOAD, NOISE_MW, C
 
@@ -26,24 +26,24 @@ TABLE_3_MBPS = {
     "OP1": (0.0, 0.03, 0.43, 3.12, 4.70, 9.05, 23.24, 55.547),
     "OP2": (0.0, 0.01, 0.03, 0.22, 0.59, 2.17, 16.58, 49.0),
 }
-"""S2, Table 3: capacity at :data:`_SHARES`. The smallest is 0; the largest is the one with which
-straight lines between the others have the published mean (19.37 Mbit/s), for OP1 the cap of Eq. 2,
-with which it has 25.50 instead of 25.74."""
+"""MPQUIC-LTE, Table 3: capacity at :data:`_SHARES`. The smallest is 0; the largest is the one with
+which straight lines between the others have the published mean (19.37 Mbit/s), for OP1 the cap of
+Eq. 2, with which it has 25.50 instead of 25.74."""
 AVAILABLE: dict[Place, tuple[float, float, float]] = {
     "whole": (0.40, 0.23, 0.37),
     "residential": (0.0, 0.01, 0.99),
     "road": (0.05, 0.71, 0.24),
 }
-"""Shares of 2, 3 and 4 available cells: means 2.97, 3.99 and 3.19 as in S2, Table 2, and the shares
-that the text on Figure 2 states."""
+"""Shares of 2, 3 and 4 available cells: means 2.97, 3.99 and 3.19 as in MPQUIC-LTE, Table 2, and
+the shares that the text on Figure 2 states."""
 MANY, MANY_SHARE = 8, 0.20
-"""S2: more than 7 cells are visible in 20 % of the time. Then there are this many …"""
+"""MPQUIC-LTE: more than 7 cells are visible in 20 % of the time. Then there are this many …"""
 ONE_SHARE = 0.355
 """… and else, in this share, one more than available: so the mean is the published 4.26."""
 OPPOSED = 0.98
 """Fitted: correlation, negative, of the latent values of the two operators."""
 EXTRA_SINR_DB = -7.2
-"""Fitted: median of the further cells, which add little (S2: multipath - OP1 - OP2 = 1.3)."""
+"""Fitted: median of the further cells, which add little (published: MP - OP1 - OP2 = 1.3)."""
 EXTRA_SPREAD_DB = 3.0
 NEIGHBOUR_SHARE = 0.04
 """Ours: power of all neighbours together, relative to the best cell of OP1."""

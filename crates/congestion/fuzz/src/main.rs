@@ -1,8 +1,8 @@
 //! Random events for every congestion control, checked by the rules of the property test.
 //!
 //! `cargo run --release --manifest-path crates/congestion/fuzz/Cargo.toml -- [SECONDS] [SEED]`:
-//! runs for so many seconds (60) from a seed (0). What breaks a rule, or panics, is told with the
-//! seed of its run; give that seed and 0 seconds to repeat it alone.
+//! runs for this many seconds (60) from a seed (0). What breaks a rule, or panics, is reported with
+//! the seed of its run; give that seed and 0 seconds to repeat it alone.
 
 #[path = "../../src/tests/conformance/harness.rs"]
 mod harness;

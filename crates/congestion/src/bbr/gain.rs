@@ -27,7 +27,7 @@ impl Gain {
         Self::UNIT,
     ];
 
-    /// A gain of so many 256ths.
+    /// A gain of this many 256ths.
     pub(crate) const fn of_256ths(parts: u64) -> Self {
         Self(parts)
     }

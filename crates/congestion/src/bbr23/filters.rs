@@ -54,7 +54,7 @@ impl MinRtt {
     /// Takes a sample; true when no smaller one came for `window`: time for PROBE_RTT.
     ///
     /// Strictly smaller, as version 3 has it. Version 2 takes an equal one, too, which would put
-    /// PROBE_RTT off for ever on a path whose RTT carries no noise.
+    /// PROBE_RTT off for good on a path whose RTT carries no noise.
     pub(super) fn update(
         &mut self,
         now: Instant,

@@ -16,7 +16,7 @@ fn mbps(rate: u64) -> Bitrate {
     Bitrate::from_bps(rate * 1_000_000)
 }
 
-/// `algorithms.md` §4.5: fixed point of the threshold, and the vector of the lost packet.
+/// docs/model.md §4.5: fixed point of the threshold, and the vector of the lost packet.
 #[test]
 fn the_prefix_formula_meets_the_vector_of_the_reference_sheet() {
     let threshold = |share: f64| Gain::floor_of(share);
@@ -104,7 +104,7 @@ fn dips(controller: Box<dyn Controller>, until: Instant) -> Vec<(Instant, Durati
     dips
 }
 
-/// `algorithms.md` §7: every five seconds (ten by the draft), half a BDP (131 of 262.6 packets) for
+/// docs/model.md §7: every five seconds (ten by the draft), half a BDP (131 of 262.6 packets) for
 /// at least 200 ms; some of the time goes by until that little is in flight.
 #[test]
 fn probe_rtt_halves_the_flight_every_five_seconds() {

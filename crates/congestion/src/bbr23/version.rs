@@ -29,7 +29,7 @@ pub(super) struct Version {
     pub(super) probe_rtt_window: Duration,
 }
 
-/// tcp_bbr2.c (google/bbr, v2alpha); `algorithms.md` §4.5.
+/// tcp_bbr2.c (google/bbr, v2alpha); docs/model.md §4.5.
 const V2: Version = Version {
     startup_pacing: Gain::HIGH,  // tcp_bbr2.c bbr_high_gain: 2885/1000 + 1/256
     startup_window: Gain::HIGH,  // tcp_bbr2.c bbr_startup_cwnd_gain
@@ -40,7 +40,7 @@ const V2: Version = Version {
     probe_rtt_window: Duration::from_secs(5), // tcp_bbr2.c bbr_probe_rtt_win_ms
 };
 
-/// tcp_bbr.c (google/bbr, version 3); `algorithms.md` §4.6.
+/// tcp_bbr.c (google/bbr, version 3); docs/model.md §4.6.
 const V3_KERNEL: Version = Version {
     startup_pacing: Gain::of_256ths(256 * 277 / 100 + 1), // tcp_bbr.c v3: 4 ln 2
     startup_window: Gain::of_256ths(256 * 2),             // tcp_bbr.c v3 bbr_startup_cwnd_gain
@@ -51,7 +51,7 @@ const V3_KERNEL: Version = Version {
     probe_rtt_window: Duration::from_secs(5), // tcp_bbr.c v3 bbr_probe_rtt_win_ms
 };
 
-/// draft-ietf-ccwg-bbr; `algorithms.md` §4.6.
+/// draft-ietf-ccwg-bbr; docs/model.md §4.6.
 const V3_DRAFT: Version = Version {
     drain_pacing: Gain::of_256ths(256 / 2), // draft-ietf-ccwg-bbr: 0.5
     down_pacing: Gain::of_256ths(256 * 90 / 100), // draft-ietf-ccwg-bbr: 0.90

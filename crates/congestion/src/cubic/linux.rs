@@ -254,7 +254,7 @@ mod tests {
         Bic { last_max, delay_min: Some(Duration::from_millis(60)), ..Bic::default() }
     }
 
-    /// `algorithms.md` §4.2: W_max 200, window 140: K is 5.313 s, in 1/1024 s; the curve is flat there.
+    /// docs/model.md §4.2: W_max 200, window 140: K is 5.313 s, in 1/1024 s; the curve is flat there.
     #[test]
     fn the_curve_of_the_published_vector() {
         let mut bic = bic(200);

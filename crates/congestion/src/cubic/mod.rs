@@ -169,7 +169,7 @@ impl Controller for Cubic {
         self.pause(now, span);
     }
 
-    /// W_max and the epoch know nothing of it (`algorithms.md` §2.6), so the window soon returns.
+    /// W_max and the epoch know nothing of it (docs/model.md §2.6), so the window soon returns.
     fn penalise(&mut self) {
         self.window.penalise();
         if let Some(epoch) = &mut self.memory.epoch {

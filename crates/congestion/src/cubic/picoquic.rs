@@ -1,8 +1,8 @@
-//! CUBIC as picoquic has it (`picoquic/cubic.c`; `algorithms.md` §4.2): beta 7/8, a Reno that starts
+//! CUBIC as picoquic has it (`picoquic/cubic.c`; docs/model.md §4.2): beta 7/8, a Reno that starts
 //! at half the window, and no reaction to losses below a smoothed 15 %. It stands far more random
 //! loss than RFC 9438, by design.
 //!
-//! The stored text of cubic.c is some releases old; what the reference sheet says of the newest one
+//! The text of cubic.c that was read is some releases old; what is known of the newest one
 //! agrees with it. Deviations: packet numbers are inferred (`picoquic.rs`); a spurious reduction is
 //! taken back whole, not by an inverse of the curve; the pace has no extra in slow start.
 
@@ -25,8 +25,7 @@ const C: f64 = 0.4; // cubic.c picoquic_cubic_reset
 const SAMPLE_INTERVAL: Duration = Duration::from_millis(1);
 /// Above this RTT, slow start overshoots (cc_common.h `PICOQUIC_TARGET_RENO_RTT`).
 const RENO_RTT: Duration = Duration::from_millis(100);
-/// cc_common.h `PICOQUIC_TARGET_SATELLITE_RTT`. The header was not at hand: both values are known,
-/// not read.
+/// cc_common.h `PICOQUIC_TARGET_SATELLITE_RTT`. Both values are known, the header was not read.
 const SATELLITE_RTT: Duration = Duration::from_millis(610);
 const MIN_WINDOW: f64 = MIN_WINDOW_PACKETS as f64;
 

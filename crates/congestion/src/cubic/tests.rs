@@ -1,7 +1,7 @@
 use super::curve::{Epoch, cbrt};
 use units::Instant;
 
-/// `algorithms.md` §4.2: W_max = 200, w = 140.
+/// docs/model.md §4.2: W_max = 200, w = 140.
 #[test]
 fn the_curve_meets_the_vector_of_the_reference_sheet() {
     let epoch = Epoch::begin(Instant::ZERO, 140.0, Some(200.0));

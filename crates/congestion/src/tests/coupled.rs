@@ -1,4 +1,4 @@
-//! LIA, OLIA, BALIA and wVegas: the vectors of `algorithms.md` §4.8 to §4.11.
+//! LIA, OLIA, BALIA and wVegas: the vectors of docs/model.md §4.8 to §4.11.
 
 use super::model::{Loss, Model, Path};
 use super::{MSS, RTT, ack, config, with};
@@ -28,7 +28,7 @@ fn near(value: f64, wanted: f64, tolerance: f64) {
     assert!((value - wanted).abs() <= tolerance, "{value} instead of {wanted}");
 }
 
-/// `algorithms.md` §4.8.
+/// docs/model.md §4.8.
 #[test]
 fn lia_meets_the_vector() {
     look(|paths| {
@@ -38,7 +38,7 @@ fn lia_meets_the_vector() {
     });
 }
 
-/// `algorithms.md` §4.9.
+/// docs/model.md §4.9.
 #[test]
 fn olia_meets_the_vector() {
     look(|paths| {
@@ -73,7 +73,7 @@ fn olia_moves_nothing_when_the_best_path_is_the_largest() {
     assert_eq!(other.exchange(SPARE, alphas), (0.0, 0.0));
 }
 
-/// `algorithms.md` §4.10: increments, decreases, the kernel's counter.
+/// docs/model.md §4.10: increments, decreases, the kernel's counter.
 #[test]
 fn balia_meets_the_vector() {
     let values = |exact| {
@@ -109,7 +109,7 @@ fn balia_gives_up_three_quarters_of_a_slow_path() {
     assert_eq!(left, 0.25);
 }
 
-/// `algorithms.md` §7.
+/// docs/model.md §7.
 #[test]
 fn with_one_path_all_are_newreno() {
     let path = Path {
@@ -249,7 +249,7 @@ impl Vegas {
     }
 }
 
-/// `algorithms.md` §4.11. A round trip is judged at the first acknowledgement of the next one.
+/// docs/model.md §4.11. A round trip is judged at the first acknowledgement of the next one.
 #[test]
 fn wvegas_keeps_alpha_packets_queued() {
     let rtt = Duration::from_millis(63); // 3 of 63 ms: 9 of 194 packets

@@ -1,4 +1,4 @@
-//! Hybla: the table of `algorithms.md` §4.3, and what it does to windows.
+//! Hybla: the table of docs/model.md §4.3, and what it does to windows.
 
 use super::{MSS, ack, config, with};
 use crate::hybla::Rho;

@@ -25,7 +25,7 @@ pub(crate) enum Loss {
     None,
     /// Each packet with this probability, independently.
     Random(f64),
-    /// One packet in so many, at equal distances.
+    /// One packet in this many, at equal distances.
     Every(u64),
     /// Everything that is sent between the two.
     Outage(Instant, Instant),

@@ -1,4 +1,4 @@
-//! FAST and CUBIC as picoquic has them: the vectors of `algorithms.md` §4.2 and §4.7.
+//! FAST and CUBIC as picoquic has them: the vectors of docs/model.md §4.2 and §4.7.
 
 use super::model::{Loss, Model, Path};
 use super::{MSS, RTT, ack, config, with};
@@ -12,7 +12,7 @@ const fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
 }
 
-/// `algorithms.md` §4.7.
+/// docs/model.md §4.7.
 #[test]
 fn the_threshold_is_an_eighth_and_25_ms_at_most() {
     let micros = |rtt_ms| delay_threshold(ms(rtt_ms)).as_micros();

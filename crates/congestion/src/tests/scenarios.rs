@@ -19,7 +19,7 @@ struct Scenario {
     stages: &'static [Stage],
     loss: Loss,
     until_s: u64,
-    /// A line of the table per so many rounds of 60 ms.
+    /// Rounds of 60 ms per line of the table.
     every: u64,
 }
 

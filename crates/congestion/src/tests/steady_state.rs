@@ -1,4 +1,4 @@
-//! The mean window under steady loss, against the formulas of `algorithms.md` §4.2.
+//! The mean window under steady loss, against the formulas of docs/model.md §4.2.
 //!
 //! The formulas assume a loss every 1/p packets. Random losses of the same rate come in bunches and
 //! gaps, and a long gap gains more than a bunch costs, so the mean is higher. The classic

@@ -4,7 +4,7 @@ use crate::pcapng::End;
 use std::io::Write;
 use std::sync::{Arc, Mutex};
 
-/// A file in memory with room for so many bytes.
+/// A file in memory with room for this many bytes.
 #[derive(Clone)]
 struct Memory {
     bytes: Arc<Mutex<Vec<u8>>>,

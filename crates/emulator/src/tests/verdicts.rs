@@ -61,7 +61,7 @@ fn config() -> impl Strategy<Value = LinkConfig> {
     })
 }
 
-/// The relay wakes after a gap in µs, then reads so many frames of so many bytes.
+/// The relay wakes after a gap in µs, then reads this many frames of this many bytes.
 fn wakes() -> impl Strategy<Value = Vec<(u64, Vec<usize>)>> {
     let gap_us = prop_oneof![4 => 0_u64..3000, 1 => 0_u64..80_000];
     prop::collection::vec((gap_us, prop::collection::vec(40_usize..1500, 0..6)), 1..60)

@@ -13,7 +13,7 @@ fn refusal(change: impl FnOnce(&mut LinkConfig)) -> String {
 
 #[test]
 fn the_json_of_the_python_models_is_read() {
-    // As `skyweave.config.Link(...).model_dump_json()` writes it.
+    // As `skyweave.model.config.Link(...).model_dump_json()` writes it.
     let config = read(
         r#"{"capacity":{"kind":"steps","times_s":[0.0,15.0],"mbps":[80.0,0.0],"repeat_s":30.0},
             "delay":{"kind":"steps","times_s":[0,15],"ms":[25,40.5],"repeat_s":null},

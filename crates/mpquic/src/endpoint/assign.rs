@@ -34,7 +34,7 @@ impl Endpoint {
         accepting.fold(PathSet::EMPTY, |set, view| set.with(view.id))
     }
 
-    /// Assigns the piece at hand to the first of these paths, which have no room yet. False: there is
+    /// Assigns the next piece to the first of these paths, which have no room yet. False: there is
     /// none, or nothing to assign but DATAGRAMs and control frames, which do not wait in queues.
     pub(super) fn enqueue(&mut self, now: Instant, to: PathSet) -> bool {
         let Some(net) = to.iter().next() else { return false };
@@ -67,7 +67,7 @@ impl Endpoint {
         }
     }
 
-    /// What waits for a path that does not work any more is at hand again.
+    /// What waits for a path that does not work any more is scheduled anew.
     pub(super) fn release_queue(&mut self, id: u32) {
         let Some(path) = self.paths.get_mut(&id) else { return };
         path.queued_bytes = 0;

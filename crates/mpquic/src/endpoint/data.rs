@@ -145,7 +145,7 @@ impl Endpoint {
     }
 
     /// The targets, or when there are none and nothing is under way that could end the wait, the
-    /// fastest path (`algorithms.md` §3).
+    /// fastest path (docs/model.md §3).
     fn no_deadlock(&mut self, now: Instant, targets: PathSet) -> Option<PathSet> {
         if targets != PathSet::EMPTY {
             return Some(targets);
@@ -313,8 +313,8 @@ impl Endpoint {
         )
     }
 
-    /// Nothing new to send, or the window is closed: what a slower path has in flight goes again
-    /// where it arrives sooner.
+    /// Nothing new to send, or the window is closed: what a slower path has in flight is
+    /// retransmitted where it arrives sooner.
     fn tail_datagram(&mut self, now: Instant) -> Option<(PathId, Vec<u8>)> {
         if !self.config.reinjection.at_tail || self.views.len() < 2 || self.has_data() {
             return None;
@@ -366,7 +366,7 @@ impl Endpoint {
     }
 
     /// Nothing more leaves now: when a pacer lets the next packet go, and which paths could have
-    /// sent more (what they sample is a lower bound, `algorithms.md` §1.5).
+    /// sent more (what they sample is a lower bound, docs/model.md §1.5).
     fn note_limits(&mut self, now: Instant) {
         let packet_bytes = self.config.datagram_bytes as u64;
         let has_data = self.has_data() || self.has_control();

@@ -145,7 +145,7 @@ impl Endpoint {
         if keys.sealed > limit / 2 && keys.phase_acked && self.confirmed {
             self.rotate_keys(now, None);
         } else if keys.sealed + CLOSING_PACKETS >= limit {
-            // The peer let us seal so many without an acknowledgement that allows an update.
+            // The peer let us seal this many without an acknowledgement that allows an update.
             let error = TransportError::new(Code::AeadLimitReached, "too many packets with a key");
             self.fail(now, error);
         }

@@ -118,7 +118,7 @@ pub struct Totals {
     pub duplicate_packets: u64,
     /// Times that the scheduler held data back although some path had room.
     pub waits: u64,
-    /// Times that a path had room and the peer's flow control stopped the data at hand.
+    /// Times that a path had room and the peer's flow control stopped the data to send.
     pub window_stalls: u64,
     /// Receiver: stream bytes that came with no hole before them, all streams together.
     pub in_order_bytes: u64,

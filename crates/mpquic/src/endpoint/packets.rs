@@ -12,7 +12,7 @@ use units::{Instant, PathId};
 
 /// Bytes of an AEAD's tag (RFC 9001 §5.3: all suites of TLS 1.3).
 const TAG_BYTES: usize = 16;
-/// One packet number in about so many is never used (RFC 9000 §21.4).
+/// One packet number in about this many is never used (RFC 9000 §21.4).
 const SKIP_ONE_IN: u32 = 4096;
 
 /// A packet being written at the end of a datagram.

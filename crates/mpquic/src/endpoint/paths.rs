@@ -15,7 +15,7 @@ use units::{Duration, Instant, PathId};
 /// PATH_ABANDON error codes (draft-ietf-quic-multipath-21 §4.3).
 const APPLICATION_ABANDON: u64 = 0x3e;
 pub(super) const UNSTABLE_OR_POOR: u64 = 0x3e76;
-/// Paths of the caller's that a scheduler can tell apart.
+/// Paths of the caller's that a scheduler can distinguish.
 pub(super) const MAX_NET_PATHS: u8 = 64;
 
 impl Endpoint {
@@ -108,7 +108,7 @@ impl Endpoint {
 
     /// What is known ahead of a path, in order of time; replaces what was known before. During an
     /// outage nothing leaves on the path, its timers stand still, and what it had in flight when
-    /// the outage began goes again on the others.
+    /// the outage began is retransmitted on the others.
     /// A path that is opened over `net` later begins with it.
     pub fn set_forecast(&mut self, net: PathId, outages: Vec<Outage>) {
         if let Some(path) = self.id_of(net).and_then(|id| self.paths.get_mut(&id)) {
@@ -328,7 +328,7 @@ impl Endpoint {
         self.send_again(id, frames);
     }
 
-    /// What is in flight on a path goes again on the others; it stays in flight here.
+    /// What is in flight on a path is retransmitted on the others; it stays in flight here.
     pub(super) fn reinject_flight(&mut self, id: u32) {
         self.release_queue(id);
         let Some(path) = self.paths.get_mut(&id) else { return };
@@ -342,7 +342,7 @@ impl Endpoint {
         self.send_again(id, frames);
     }
 
-    /// The flight of a path counts no longer, and goes again.
+    /// The flight of a path counts no longer, and is retransmitted.
     pub(super) fn give_up_flight(&mut self, id: u32) -> u64 {
         self.reinject_flight(id);
         let Some(path) = self.paths.get_mut(&id) else { return 0 };

@@ -99,7 +99,7 @@ impl Endpoint {
         draft.put(&Frame::PathChallenge { data: candidate.challenge });
         // RFC 9000 §8.2.1: full size, as far as what came allows.
         draft.pad_to(MIN_INITIAL_BYTES.min(candidate.budget() as usize));
-        // It tells nothing about the path in use, so it is neither in flight nor ever lost there.
+        // It says nothing about the path in use, so it is neither in flight nor ever lost there.
         (draft.eliciting, draft.padded) = (false, false);
         let (_, datagram) = self.finish_one_rtt(now, draft, id)?;
         let candidate = self.paths.get_mut(&id)?.candidate.as_mut()?;

@@ -13,7 +13,7 @@ const MAX_WAITING_DATAGRAMS: usize = 1024;
 pub enum Read {
     /// The next bytes in order.
     Data(Vec<u8>),
-    /// Nothing at hand; [`crate::Event::Readable`] follows.
+    /// Nothing available; [`crate::Event::Readable`] follows.
     Blocked,
     /// Everything was read.
     Finished,

@@ -106,7 +106,7 @@ impl Endpoint {
         if Self::challenge_gave_up(path, now) {
             self.leave_path(now, id, super::paths::UNSTABLE_OR_POOR);
             if !self.has_any_path() {
-                // Nobody could be told (RFC 9000 §9).
+                // There is no path left to tell the peer on (RFC 9000 §9).
                 let error = TransportError::new(Code::NoViablePath, "no path answers");
                 self.drain(now, Closed::Error(error));
             }
@@ -177,7 +177,7 @@ impl Endpoint {
             let frames: Vec<_> = {
                 let space = &mut self.handshake.space_mut(level).space;
                 space.last_eliciting_at = now;
-                // What went again already is in a later packet: each is asked once.
+                // What was retransmitted already is in a later packet: each is asked once.
                 let fresh = space.sent.iter_mut().filter(|(_, packet)| !packet.requeued);
                 let frames = fresh.flat_map(|(_, packet)| {
                     packet.requeued = true;

@@ -6,8 +6,8 @@ use crate::wire::AckFrame;
 use congestion::{AckSample, LossSample, RateSample};
 use units::{Bitrate, Duration, Instant};
 
-/// Losses over so many probe timeouts without an acknowledgement between are persistent congestion
-/// (RFC 9002 §7.6.1, kPersistentCongestionThreshold).
+/// Losses over this many probe timeouts without an acknowledgement between are persistent
+/// congestion (RFC 9002 §7.6.1, kPersistentCongestionThreshold).
 const PERSISTENT_PTOS: u32 = 3;
 
 /// Bytes that an acknowledgement settled.

@@ -24,12 +24,12 @@ use scheduler::{Outage, PathView};
 use std::collections::VecDeque;
 use units::{Bitrate, Duration, Instant, PathId};
 
-/// Anti-amplification: so many times what came may leave on a path that is not validated
+/// Anti-amplification: this many times what came may leave on a path that is not validated
 /// (RFC 9000 §8.1).
 pub(crate) const AMPLIFICATION: u64 = 3;
 /// Linux's floor of `rttvar_us`, which kernel ECF reads (`PathView::rttvar_kernel`).
 const KERNEL_RTTVAR_FLOOR: Duration = Duration::from_millis(200);
-/// A challenge goes again so often (RFC 9000 §8.2.1 leaves the interval open), and so many times:
+/// Interval and number of retransmissions of a challenge (RFC 9000 §8.2.1 leaves both open):
 /// together three initial probe timeouts (RFC 9000 §8.2.4).
 pub(crate) const CHALLENGE_PERIOD: Duration = Duration::from_millis(333);
 pub(crate) const CHALLENGE_TRIES: u32 = 9;
@@ -59,7 +59,7 @@ pub(crate) struct Path {
     pub validated: bool,
     pub came_bytes: u64,
     pub left_bytes: u64,
-    /// Ours, waiting for its answer; and when it goes again.
+    /// Ours, waiting for its answer; and when it is retransmitted.
     pub challenge: Option<[u8; 8]>,
     pub challenge_at: Option<Instant>,
     pub challenge_tries: u32,

@@ -5,9 +5,9 @@ use crate::wire::AckFrame;
 use std::collections::VecDeque;
 use units::Instant;
 
-/// A later packet by so many was acknowledged: lost (RFC 9002 §6.1.1, kPacketThreshold).
+/// A later packet by this many was acknowledged: lost (RFC 9002 §6.1.1, kPacketThreshold).
 const PACKET_THRESHOLD: u64 = 3;
-/// Lost packets that are remembered, for so many probe timeouts.
+/// Lost packets that are remembered, for this many probe timeouts.
 const MAX_LOST: usize = 256;
 const LOST_PTOS: u32 = 3;
 

@@ -27,7 +27,7 @@ pub(crate) enum SentFrame {
         path: u32,
         largest: u64,
     },
-    /// A frame that goes again as it is.
+    /// A frame that is retransmitted as it stands.
     Control(Box<Frame<'static>>),
     MaxData,
     MaxStreamData(u64),

@@ -210,7 +210,7 @@ impl SendHalf {
         freed
     }
 
-    /// The bytes of a packet, which path `by` carried, may be lost: they go again.
+    /// The bytes of a packet, which path `by` carried, may be lost: they are retransmitted.
     pub fn on_lost(&mut self, range: Range<u64>, fin: bool, by: u32) {
         if self.reset.is_some() {
             return;

@@ -172,7 +172,7 @@ proptest! {
 #[derive(Clone, Debug)]
 enum Forged {
     Again(usize),
-    /// The first packet so many times in a datagram, each cut to this length.
+    /// The first packet this many times in a datagram, each cut to this length.
     Many(usize, usize),
     Cut(usize, usize),
     Changed(usize, usize),
@@ -295,7 +295,7 @@ fn a_hello_in_crumbs_costs_a_bounded_amount() {
         let number_at = out.len();
         out.extend((number as u16).to_be_bytes());
         for crumb in 0..150 {
-            // (offset 0 is never sent: TLS waits for it for ever)
+            // (offset 0 is never sent: TLS waits for it and never gets it)
             Frame::Crypto { offset: 1 + (number * 150 + crumb) * 2, data: &[1] }.encode(&mut out);
         }
         out.resize(1200 - 16, 0);

@@ -1,5 +1,5 @@
-//! The bodies of the fuzz targets with seeded inputs. `MPQUIC_FUZZ_TIMES` runs so many times as many
-//! (`make fuzz`), `MPQUIC_FUZZ_FIRST` begins with that seed.
+//! The bodies of the fuzz targets with seeded inputs. `MPQUIC_FUZZ_TIMES` runs this many times as
+//! many (`make fuzz`), `MPQUIC_FUZZ_FIRST` begins with that seed.
 
 use super::fuzzing;
 use rand::{Rng, SeedableRng};

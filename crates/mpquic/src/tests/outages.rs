@@ -63,12 +63,13 @@ fn longest_stall(links: Vec<Link>, seed: u64) -> u64 {
     world.client.bulk.longest_stall.as_millis() as u64
 }
 
-/// What an application may wait at most. A path that goes dark is suspected after its probe timer: the
-/// RTT and four times its variation, with up to two more RTTs of queue (60 to 350 ms here), 25 ms. Its
-/// flight goes again on a path that works; if none does, the failed ones are asked at once, and then
-/// at their own probe timers (at most twice in the time to failure, max(3 PTO, 500 ms)): an RTT. What
-/// goes again is a window and its queue, on the slowest path (4 Mbit/s) up to 800 ms. A stretch may end
-/// in the middle of this, and it begins anew: not more than once, as the new path was alive before.
+/// What an application may wait at most. A path that goes dark is suspected after its probe timer:
+/// the RTT and four times its variation, with up to two more RTTs of queue (60 to 350 ms here), 25
+/// ms. Its flight is retransmitted on a path that works; if none does, the failed ones are probed
+/// at once, and then at their own probe timers (at most twice in the time to failure, max(3 PTO,
+/// 500 ms)): an RTT. What is retransmitted is a window and its queue, on the slowest path (4
+/// Mbit/s) up to 800 ms. A stretch may end in the middle of this, and it begins anew: not more than
+/// once, as the new path was alive before.
 const BOUND: Duration = Duration::from_millis(2500);
 
 /// Few cases, unless the environment asks for a number.

@@ -37,7 +37,7 @@ pub struct NewCid {
 }
 
 /// A frame. Where RFC 9000 has one frame for bidirectional and unidirectional streams each, `bidi`
-/// tells them apart. Multipath frames are those of draft-ietf-quic-multipath-21.
+/// distinguishes them. Multipath frames are those of draft-ietf-quic-multipath-21.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "fields have the names of RFC 9000 §19 and of the draft")]
 pub enum Frame<'a> {

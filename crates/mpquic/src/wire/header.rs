@@ -2,7 +2,7 @@ use super::{ConnectionId, MAX_CID_LEN, Reader, WireError, put_varint};
 
 /// QUIC version 1 (RFC 9000 §15).
 pub const VERSION_1: u32 = 1;
-/// Datagrams with Initial packets have at least so many bytes (RFC 9000 §14.1).
+/// Datagrams with Initial packets have at least this many bytes (RFC 9000 §14.1).
 pub const MIN_INITIAL_BYTES: usize = 1200;
 
 const LONG: u8 = 0x80; // RFC 9000 §17.2, Header Form

@@ -81,7 +81,7 @@ impl<'a> Reader<'a> {
         Ok(bytes[1..].iter().fold(head, |value, byte| value << 8 | u64::from(*byte)))
     }
 
-    /// A byte count as a variable-length integer, and so many bytes.
+    /// A byte count as a variable-length integer, and this many bytes.
     pub fn prefixed(&mut self, what: &'static str) -> Result<&'a [u8], WireError> {
         let count = self.varint(what)?;
         self.bytes(usize::try_from(count).map_err(|_| WireError::Short(what))?, what)

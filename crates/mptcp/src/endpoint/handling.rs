@@ -105,7 +105,7 @@ impl Endpoint {
         self.scheduler.on_path_event(now, path, PathEvent::Established);
     }
 
-    /// DATA_ACK and window, whichever subflow brought them: the largest count (§2.1).
+    /// DATA_ACK and window, whichever subflow brought them: the largest count (docs/model.md §2.1).
     fn on_window(&mut self, now: Instant, segment: &Segment) {
         if self.send.on_data_ack(segment.data_ack, segment.window_end) {
             self.meta_backoff = 0;
@@ -137,7 +137,7 @@ impl Endpoint {
         }
     }
 
-    /// A window that a filled hole reopens is told at once (Linux `tcp_cleanup_rbuf`).
+    /// A window that a filled hole reopens is announced at once (Linux `tcp_cleanup_rbuf`).
     fn update_window(&mut self, path: PathId) {
         let waiting: u64 = self.subflows.iter().flatten().map(|s| s.rx.waiting_bytes()).sum();
         if self.receive.has_reopened(waiting)

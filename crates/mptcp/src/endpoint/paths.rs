@@ -16,7 +16,7 @@ impl Endpoint {
         self.open_missing();
     }
 
-    /// Client: the interface of `path` is gone; its subflow is closed and the peer told.
+    /// Client: the interface of `path` is gone; its subflow is closed and the peer informed.
     pub fn path_down(&mut self, now: Instant, path: PathId) {
         let Some(state) = self.paths.get_mut(path.index()) else { return };
         state.present = false;
@@ -59,7 +59,7 @@ impl Endpoint {
         self.dirty = true;
     }
 
-    /// Closes the subflow of `path`; what it held goes again on others (`algorithms.md` §2.5).
+    /// Closes the subflow of `path`; what it held is reinjected on others (docs/model.md §2.5).
     pub(super) fn close(&mut self, now: Instant, path: PathId) {
         let Some(subflow) = self.subflows[path.index()].take() else { return };
         self.paths[path.index()].past.add(&subflow.tx.stats, subflow.tx.delivered_bytes());

@@ -21,7 +21,7 @@ enum Origin {
     Repeat,
 }
 
-/// The piece at hand.
+/// The piece being scheduled.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Piece {
     dsn: u64,
@@ -38,18 +38,18 @@ impl Piece {
         Self { dsn, bytes, ..Self::NONE }
     }
 
-    /// A piece that was sent before and goes again whatever carried it.
+    /// A piece that was sent before, to send again whatever carried it.
     pub fn again(dsn: u64, bytes: u64) -> Self {
         Self { origin: Origin::Reinjection, ..Self::new(dsn, bytes) }
     }
 }
 
-/// What becomes of the piece at hand.
+/// What becomes of the piece being scheduled.
 #[derive(Clone, Copy, Debug)]
 enum Order {
     Wait,
     Send(PathSet),
-    /// It stays at hand, and this other one goes out on this path.
+    /// It stays the next one, and this other one goes out on this path.
     Instead(PathId, Piece),
 }
 
@@ -148,7 +148,7 @@ impl Endpoint {
         order
     }
 
-    /// The next piece of the path's own walk along the stream (`algorithms.md` §3.5).
+    /// The next piece of the path's own walk along the stream (docs/model.md §3.5).
     fn repetition(&self, path: PathId, able: PathSet) -> Option<(PathId, Piece)> {
         let state = self.paths.get(path.index()).filter(|_| able.contains(path))?;
         let segment = self.send.first_from(state.walked_to)?;
@@ -156,7 +156,7 @@ impl Endpoint {
         Some((path, Piece { origin: Origin::Repeat, ..piece }))
     }
 
-    /// A new piece further on in the stream than the one at hand.
+    /// A new piece further on in the stream than the one being scheduled.
     fn piece_ahead(
         &mut self,
         path: PathId,
@@ -196,8 +196,8 @@ impl Endpoint {
         if targets == PathSet::EMPTY { Order::Wait } else { Order::Send(targets) }
     }
 
-    /// A scheduler that waits while nothing is under way anywhere would wait for ever: send on the
-    /// fastest path with room instead (`algorithms.md` §3).
+    /// A scheduler that waits while nothing is under way anywhere would never stop waiting: send on
+    /// the fastest path with room instead (docs/model.md §3).
     fn break_deadlock(&self) -> PathSet {
         let idle =
             self.subflows.iter().flatten().all(|subflow| {
@@ -292,7 +292,7 @@ impl Endpoint {
 }
 
 /// Established and not thought dead. In v0.96 a subflow that repairs a timeout takes no new data
-/// either (`algorithms.md` §2.4).
+/// either (docs/model.md §2.4).
 pub(super) fn is_usable(mode: Mode, subflow: &Subflow, state: &PathState) -> bool {
     let repairs = mode == Mode::V096 && subflow.tx.ca() == CaState::Loss;
     subflow.is_established() && !state.failed && !repairs

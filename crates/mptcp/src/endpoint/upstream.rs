@@ -1,5 +1,5 @@
 //! What upstream Linux does when DATA_ACK stalls: one fragment on an idle subflow, and stale
-//! subflows (`algorithms.md` §2.5; `net/mptcp/protocol.c`, `pm_netlink.c`).
+//! subflows (docs/model.md §2.5; `net/mptcp/protocol.c`, `pm_netlink.c`).
 
 use super::Endpoint;
 use crate::endpoint::scheduling::Piece;
@@ -73,7 +73,7 @@ impl Endpoint {
         })
     }
 
-    /// Stops using a subflow and sends everything without DATA_ACK again elsewhere.
+    /// Stops using a subflow and reinjects everything without DATA_ACK elsewhere.
     fn mark_stale(&mut self, now: Instant, path: PathId) {
         self.paths[path.index()].failed = true;
         let count = self.send.reinject_all();

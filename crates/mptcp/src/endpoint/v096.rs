@@ -1,6 +1,6 @@
 //! What multipath-tcp.org v0.96 does and upstream does not: `pf`, reinjection on a subflow timeout,
 //! opportunistic retransmission and penalisation, the connection's own timer
-//! (`algorithms.md` §2.5, §2.6; `mptcp_output.c`, `mptcp_sched.c`).
+//! (docs/model.md §2.5, §2.6; `mptcp_output.c`, `mptcp_sched.c`).
 
 use super::Endpoint;
 use super::scheduling::Piece;
@@ -13,7 +13,7 @@ use units::{Duration, Instant, PathId};
 
 impl Endpoint {
     /// A subflow timed out: it counts as potentially failed until it is heard of, and everything it
-    /// holds goes again on the others, once.
+    /// holds is reinjected on the others, once.
     pub(super) fn on_subflow_timeout_v096(&mut self, now: Instant, path: PathId) {
         let state = &mut self.paths[path.index()];
         if !std::mem::replace(&mut state.failed, true) {
@@ -51,7 +51,7 @@ impl Endpoint {
         period.saturating_mul(1 << self.meta_backoff.min(16)).min(RTO_MAX)
     }
 
-    /// DATA_ACK stalls: the head of the stream goes again by way of the scheduler.
+    /// DATA_ACK stalls: the head of the stream is reinjected by way of the scheduler.
     pub(super) fn meta_timeout_v096(&mut self, now: Instant) {
         if let Some(head) = self.send.head() {
             self.totals.meta_timeouts += 1;

@@ -1,4 +1,5 @@
-//! Sending side of the connection: what is unsent, what lacks its DATA_ACK, what goes again.
+//! Sending side of the connection: what is unsent, what lacks its DATA_ACK, what waits for
+//! reinjection.
 
 use scheduler::PathSet;
 use std::collections::{BTreeSet, VecDeque};
@@ -11,7 +12,7 @@ pub(crate) struct MetaSegment {
     pub bytes: u64,
     /// Paths on which it was put (kernel `path_mask`).
     pub carried_by: PathSet,
-    /// Paths from whose queue it was reinjected: once each (`algorithms.md` §2.5).
+    /// Paths from whose queue it was reinjected: once each (docs/model.md §2.5).
     pub reinjected_from: PathSet,
 }
 
@@ -26,7 +27,7 @@ pub(crate) struct SendBuffer {
     next: u64,
     segments: VecDeque<MetaSegment>,
     reinject: BTreeSet<u64>,
-    /// Segments passed over for later ones: still unsent, the first things at hand.
+    /// Segments passed over for later ones: still unsent, sent before everything else that is new.
     holes: BTreeSet<u64>,
     hole_bytes: u64,
     window_end: u64,
@@ -89,8 +90,8 @@ impl SendBuffer {
     }
 
     /// Place and length of the next new segment: what was passed over first. Short ones leave only
-    /// when the application has nothing more at hand; one that the send buffer cuts short waits for
-    /// a DATA_ACK (RFC 9293 §3.8.6.2.1).
+    /// when the application has nothing more to write; one that the send buffer cuts short waits
+    /// for a DATA_ACK (RFC 9293 §3.8.6.2.1).
     pub fn next_new(&self) -> Option<(u64, u64)> {
         match self.holes.first() {
             Some(hole) => self.segment(*hole).map(|segment| (segment.dsn, segment.bytes)),
@@ -194,20 +195,20 @@ impl SendBuffer {
         self.segments.get_mut(index).filter(|segment| segment.dsn == dsn)
     }
 
-    /// The lowest segment that shall go again on another path.
+    /// The lowest segment that waits for reinjection on another path.
     pub fn next_reinjection(&mut self) -> Option<MetaSegment> {
         let dsn = *self.reinject.first()?;
         self.segment_mut(dsn).copied()
     }
 
-    /// Queues the segment at `dsn` to go again. False when it has its DATA_ACK, is queued, or was
-    /// passed over and has still to go for the first time.
+    /// Queues the segment at `dsn` for reinjection. False when it has its DATA_ACK, is queued, or
+    /// was passed over and has still to go for the first time.
     pub fn reinject(&mut self, dsn: u64) -> bool {
         let was_sent = self.segment(dsn).is_some() && !self.holes.contains(&dsn);
         was_sent && self.reinject.insert(dsn)
     }
 
-    /// Queues everything without DATA_ACK to go again; returns how many segments that are.
+    /// Queues everything without DATA_ACK for reinjection; returns how many segments that are.
     pub fn reinject_all(&mut self) -> u64 {
         let before = self.reinject.len();
         let sent = self.segments.iter().map(|segment| segment.dsn);

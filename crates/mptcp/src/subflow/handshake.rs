@@ -1,5 +1,5 @@
 //! Opening a subflow: MP_CAPABLE for the first, MP_JOIN for the others (RFC 8684 §3.1, §3.2;
-//! `algorithms.md` §2.3).
+//! docs/model.md §2.3).
 //!
 //! A join costs one step more than a plain handshake: its initiator may not send data before the
 //! fourth ACK (`pre_established`).

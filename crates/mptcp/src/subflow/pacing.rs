@@ -33,7 +33,8 @@ impl Pacer {
 }
 
 fn time_for(rate: Bitrate, bytes: u64) -> Duration {
-    // A rate of zero would wait for ever; one bit per second is as good as that and needs no case.
+    // A rate of zero would never let a packet leave; one bit per second is as good as that and
+    // needs no case.
     let bps = rate.as_bps().max(1);
     let nanos = match bytes.checked_mul(8_000_000_000) {
         Some(work) => work / bps,

@@ -1,5 +1,5 @@
 //! Sending side of one subflow: window, loss recovery, timers (Linux `tcp_input.c`,
-//! `tcp_output.c`; `algorithms.md` §1).
+//! `tcp_output.c`; docs/model.md §1).
 
 mod acks;
 mod timers;
@@ -15,7 +15,7 @@ use units::{Bitrate, Duration, Instant};
 /// A piece of the stream that was assigned to the subflow.
 /// `TCP_INIT_CWND`.
 const INITIAL_WINDOW_PACKETS: u64 = 10;
-/// Memory that a segment of 1448 bytes is reckoned with, `per_mss` of `tcp_sndbuf_expand`: 2048 for
+/// Memory that a segment of 1448 bytes counts for, `per_mss` of `tcp_sndbuf_expand`: 2048 for
 /// data, headers and their tail, 256 for the `sk_buff`.
 const SEGMENT_MEMORY_BYTES: u64 = 2304;
 /// Memory that it takes once it was sent (its `truesize`); unsent ones lie together, without gaps.
@@ -194,7 +194,7 @@ impl SubflowSender {
     }
 
     /// Room for one more segment: free window in `v0.96` (and plain TCP), send memory upstream
-    /// (`algorithms.md` §2.4).
+    /// (docs/model.md §2.4).
     pub fn has_room(&self) -> bool {
         match self.mode {
             Mode::Tcp | Mode::V096 => {
@@ -255,8 +255,8 @@ impl SubflowSender {
 
     // ---- sending -----------------------------------------------------------------------------
 
-    /// Lets nothing leave until a moment; `None` ends it. Timers tell what is overdue and send nothing.
-    /// True when something is held back.
+    /// Lets nothing leave until a moment; `None` ends it. Timers note what is overdue and send
+    /// nothing. True when something is held back.
     pub fn rest(&mut self, now: Instant, until: Option<Instant>) -> bool {
         let was_resting = self.rest_until != Instant::ZERO;
         self.rest_until = until.unwrap_or(Instant::ZERO);
@@ -357,7 +357,7 @@ impl SubflowSender {
     }
 
     /// Ends a round of sending: with an open window and nothing queued, the application or the
-    /// scheduler was the limit (`algorithms.md` §1.5).
+    /// scheduler was the limit (docs/model.md §1.5).
     pub fn note_app_limited(&mut self) {
         let idle_window = self.in_flight_packets() < self.cwnd_packets();
         if idle_window {

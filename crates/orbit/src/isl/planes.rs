@@ -6,8 +6,8 @@ use crate::time::Utc;
 use crate::vector::{cross, dot, norm};
 use std::collections::BTreeMap;
 
-/// Satellites within so many km of the commonest altitude of their inclination are one shell: kept
-/// orbits differ by 2 km, satellites that climb or sink pass through.
+/// Satellites within this many km of the commonest altitude of their inclination are one shell:
+/// kept orbits differ by 2 km, satellites that climb or sink pass through.
 const SHELL_HALF_HEIGHT_KM: f64 = 5.0;
 /// Inclinations of one shell leave no gap larger than this.
 const INCLINATION_GAP_DEG: f64 = 0.05;

@@ -12,8 +12,8 @@ pub struct ServeConfig {
     pub start_unix_s: f64,
     /// How long the run lasts.
     pub duration_s: f64,
-    /// The satellites move so many times faster: at run second t they stand as at start + t·factor.
-    /// Slots, gaps and steps stay in run seconds.
+    /// The satellites move this many times faster: at run second t they stand as at start +
+    /// t·factor. Slots, gaps and steps stay in run seconds.
     pub acceleration: f64,
     /// Where the terminal is.
     pub terminal: Place,

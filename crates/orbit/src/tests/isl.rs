@@ -60,7 +60,7 @@ fn a_catalogue_is_linked_as_its_parameters_would_be() {
         let found = as_catalogue(&made);
         assert_eq!(links(&grid(&made), count), links(&grid(&found), count), "{name}");
     }
-    // Mixed shells are told apart.
+    // Mixed shells are distinguished.
     let made = shell("starlink");
     let found = grid(&as_catalogue(&made));
     let shell_of = |index: usize| made.satellites()[index].seat.unwrap().shell;

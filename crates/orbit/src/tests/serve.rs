@@ -204,7 +204,7 @@ fn links_between_satellites_beat_fibre_to_tokyo() {
     let schedule = serve(&shell("starlink"), &config).unwrap();
     assert_eq!(schedule.outages, []);
     let rtt_ms = median(&schedule.rtt_ms);
-    // S4-INTRO: 80 ± 8 ms, and 20 ± 8 ms below the 99.3 ms of fibre.
+    // S4-INTRO (ALCS, introduction): 80 ± 8 ms, and 20 ± 8 ms below the 99.3 ms of fibre.
     assert!((72.0..=88.0).contains(&rtt_ms), "{rtt_ms}");
     assert!((12.0..=28.0).contains(&(99.3 - rtt_ms)), "{rtt_ms}");
 }

@@ -1,6 +1,6 @@
 //! ALCS, the scheduler of arXiv 2503.07973 for terrestrial and satellite paths: waits for the fast
 //! path by an estimate of transfer times that corrects itself, and leaves a path before its known
-//! outage (`algorithms.md` §5; step and item numbers are those of §5.2 and §5.3).
+//! outage (docs/model.md §5; step and item numbers are those of §5.2 and §5.3).
 
 mod peak;
 mod sigma;
@@ -134,7 +134,7 @@ enum Deactivate {
     None,
 }
 
-/// Estimates when the segments at hand would be through on the fast and on the slow path, waits when
+/// Estimates when the unsent segments would be through on the fast and on the slow path, waits when
 /// the fast path is earlier, and puts nothing new on a path that is about to be cut off.
 #[derive(Debug)]
 pub struct Alcs {
@@ -156,7 +156,7 @@ pub struct Alcs {
     expects: bool,
 }
 
-/// An acknowledgement may be held back so long (Linux `TCP_DELACK_MIN`).
+/// How long an acknowledgement may be held back (Linux `TCP_DELACK_MIN`).
 const DELAYED_ACK: Duration = Duration::from_millis(40);
 
 impl Alcs {
@@ -324,8 +324,8 @@ impl Alcs {
     }
 }
 
-/// A reinjection that only deactivated paths have not carried yet goes again where it went: it is at
-/// hand before all new data, and would hold them up until the outage is over.
+/// A reinjection that only deactivated paths have not carried yet is sent again where it went: it
+/// comes before all new data, and would hold them up until the outage is over.
 fn repeat_among<'a>(
     view: &ConnectionView<'a>,
     active: impl Fn(&PathView) -> bool + Clone,

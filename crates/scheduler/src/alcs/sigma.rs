@@ -1,5 +1,5 @@
 //! The correction factors of ALCS: sigma, and what was expected against what happened
-//! (`algorithms.md` §5.1, §5.3).
+//! (docs/model.md §5.1, §5.3).
 
 use units::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! The steps of `algorithms.md` §5.2 one by one, and the consequences computed in §5.4. Its numbers of
+//! The steps of docs/model.md §5.2 one by one, and the consequences computed in §5.4. Its numbers of
 //! equations are those of arXiv 2503.07973: 3 and 4 are the transfer times; the others (expected and
 //! actual packets, the moves of sigma, its limits) stand there without their numbers.
 
@@ -80,7 +80,7 @@ fn fill_percent(delta: &str, windows: [u64; 2], k: u64) -> u64 {
     (filled * 200 + windows[1]) / (2 * windows[1])
 }
 
-/// `algorithms.md` §5.4, both tables: rtt = (60, 108) ms; values of 100 and more mean "never waits".
+/// docs/model.md §5.4, both tables: rtt = (60, 108) ms; values of 100 and more mean "never waits".
 #[test]
 fn the_slow_window_fills_as_computed() {
     let ks = [1, 10, 100, 500, 2000];
@@ -151,7 +151,8 @@ fn sigmas_are_updated_once_an_interval_from_values_frozen_at_its_start() {
     assert_eq!(sigmas_after(&[none, per_rtt], [214, 183], 20), [ONE, ONE]);
 }
 
-/// Item 6: an idle path tells nothing. Without the guard its sigma rises, which makes it wait more.
+/// Item 6: an idle path teaches nothing. Without the guard its sigma rises, which makes it wait
+/// more.
 #[test]
 fn an_idle_path_keeps_its_sigma_unless_the_guard_is_off() {
     let guarded = sigmas_after(&[("delta", word("none"))], [214, 0], 0);
@@ -295,7 +296,7 @@ fn waits_are_looked_at_again_when_the_paths_change() {
     assert_eq!(ask(&[only], 10_200, MSS), Decision::Wait(Some(ms(11_000))), "all are out");
 }
 
-/// A reinjection that only the absent path has not carried goes again where it went.
+/// A reinjection that only the absent path has not carried is sent again where it went.
 #[test]
 fn a_reinjection_does_not_hold_up_the_stream_for_an_outage() {
     let mut paths = [with_outage(path(0, 60, 20, 5), 900, 2_000), path(1, 108, 40, 10)];

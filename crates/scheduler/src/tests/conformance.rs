@@ -140,7 +140,7 @@ proptest! {
         }
     }
 
-    /// The deadlock rule (`algorithms.md` §3): with an idle network every scheduler sends, whatever
+    /// The deadlock rule (docs/model.md §3): with an idle network every scheduler sends, whatever
     /// it has lived through, provided that no outage is ahead.
     #[test]
     fn nobody_waits_for_an_idle_path(

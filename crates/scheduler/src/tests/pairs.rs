@@ -7,7 +7,7 @@ use crate::stms::Stms;
 use crate::sttf::transfer_time;
 use crate::{PathSet, PathView};
 
-/// RTT of the slow path and segments to send, the parameters, and what ECF says: `algorithms.md`
+/// RTT of the slow path and segments to send, the parameters, and what ECF says: docs/model.md
 /// §3.4, w = (20, 40), RTT of the fast path 60 ms.
 #[test]
 fn ecf_vectors() {
@@ -54,7 +54,7 @@ fn ecf_hysteresis_outlives_a_failed_second_inequality() {
     assert_eq!(ask(200, 55), send(1), "no longer waiting");
 }
 
-/// §3.7: (q, if, w, ss, rtt) and the transfer time in ms; q counts the segment at hand.
+/// §3.7: (q, if, w, ss, rtt) and the transfer time in ms; q counts the segment being scheduled.
 #[test]
 fn sttf_reference_results() {
     for (q, in_flight, cwnd, ssthresh, rtt_ms, expected_ms) in [
@@ -141,7 +141,7 @@ fn stms_leaves_a_gap_for_the_fast_path() {
     assert_eq!(stms.select(&small), clamped, "window minus w_s");
 }
 
-/// §3.8 [D]: half of the error with the weight of an eighth, in thousandths of segments.
+/// §3.8, ours: half of the error with the weight of an eighth, in thousandths of segments.
 #[test]
 fn stms_learns_its_gap_from_early_and_late_arrivals() {
     let mut stms = stms();

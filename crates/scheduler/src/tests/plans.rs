@@ -12,7 +12,7 @@ fn paths_of(daps: &Daps) -> Vec<u8> {
     daps.plan().iter().map(|(path, _)| *path).collect()
 }
 
-/// `algorithms.md` §3.6: D = (30, 54), of which 54 is rounded to 55: T = 330 ms; f at 30, then both
+/// docs/model.md §3.6: D = (30, 54), of which 54 is rounded to 55: T = 330 ms; f at 30, then both
 /// in the order 30 f, 55 s, 60 f, 90 f, 110 s, ...; at 330 both, the smaller delay first.
 #[test]
 fn daps_plans_in_the_order_of_arrival() {
@@ -72,7 +72,7 @@ fn daps_may_leave_out_a_path_that_begins_again() {
     assert_eq!(paths_of(&daps), [0, 0, 1], "all of them begin again: all serve");
 }
 
-/// §3.6 [D]: delays without a common rhythm do not make the plan explode.
+/// §3.6, ours: delays without a common rhythm do not make the plan explode.
 #[test]
 fn daps_bounds_its_plans() {
     let paths = [2, 14, 22, 26, 34, 38, 46, 58].map(|id_rtt: u64| (id_rtt, id_rtt));

@@ -5,19 +5,23 @@ mod tcp;
 mod tls;
 
 pub(crate) use quic::{QuicEnd, Setup};
+pub(crate) use tcp::TcpEnd;
 
 use crate::outcome::{PathTotals, SampleRow};
 use crate::wire::Packet;
+use application::Application;
 use scheduler::Outage;
 use units::{Duration, Instant, PathId};
 
-/// An endpoint with its bulk application. Paths count within the connection.
+/// An endpoint. Paths count within the connection.
 ///
-/// Contract: after each call that takes `now`, [`End::poll_transmit`] until it returns `None`, then
-/// [`End::poll_timeout`].
+/// Contract: after each call that takes `now`, [`End::serve`], [`End::poll_transmit`] until it returns
+/// `None`, then [`End::poll_timeout`].
 pub(crate) trait End: std::fmt::Debug {
-    /// The application writes so many bytes (0: this end receives), and a client opens.
-    fn open(&mut self, now: Instant, bytes: u64);
+    /// A client opens; a server waits for it.
+    fn open(&mut self, now: Instant);
+    /// Lets the application act on what happened, and on its timer.
+    fn serve(&mut self, now: Instant, application: &mut dyn Application);
     fn handle(&mut self, now: Instant, path: PathId, packet: Packet);
     fn poll_transmit(&mut self, now: Instant) -> Option<(PathId, Packet)>;
     fn poll_timeout(&self) -> Option<Instant>;
@@ -34,7 +38,7 @@ pub(crate) trait End: std::fmt::Debug {
     fn path_totals(&self, path: PathId) -> PathTotals;
     /// Smoothed RTT.
     fn srtt(&self, path: PathId) -> Duration;
-    /// What the application got, in order.
+    /// What came in order, and DATAGRAMs.
     fn delivered_bytes(&self) -> u64;
     fn counts(&self) -> Counts;
     fn received(&self) -> Received;

@@ -8,13 +8,12 @@ use crate::SimError;
 use crate::config::ConnectionConfig;
 use crate::outcome::{PathTotals, SampleRow};
 use crate::wire::Packet;
-use mpquic::{Action, Config, Endpoint, Event, PathManager, PathNews, Read};
+use application::{Application, Signal};
+use mpquic::{Action, ApplicationHost, Config, Endpoint, Event, PathManager, PathNews};
 use scheduler::{Outage, Scheduler};
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Duration, Instant, PathId};
 
-/// What the application writes at a time.
-static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
 /// Window at first where it grows by itself (`autotune`): about that of a new TCP connection.
 const FIRST_WINDOW_BYTES: u64 = 131_072;
 
@@ -46,9 +45,9 @@ pub(crate) struct QuicEnd {
     manager: PathManager,
     backups: Vec<PathId>,
     forecasts: BTreeMap<PathId, Vec<Outage>>,
-    to_write: u64,
-    stream: Option<u64>,
-    delivered_bytes: u64,
+    host: ApplicationHost,
+    /// What the application still has to hear of.
+    signals: Vec<Signal>,
     events: Vec<Noted>,
 }
 
@@ -91,9 +90,8 @@ impl QuicEnd {
                 .map(|path| PathId(path as u8))
                 .collect(),
             forecasts: BTreeMap::new(),
-            to_write: 0,
-            stream: None,
-            delivered_bytes: 0,
+            host: ApplicationHost::default(),
+            signals: Vec::new(),
             events: Vec::new(),
         })
     }
@@ -117,7 +115,7 @@ impl QuicEnd {
         self.first = Some(path);
     }
 
-    /// The application and the path manager do what they can.
+    /// The path manager does what it can; the application is served next.
     fn work(&mut self, now: Instant) {
         let Some(endpoint) = &mut self.endpoint else { return };
         for event in endpoint.take_events() {
@@ -126,12 +124,11 @@ impl QuicEnd {
         if self.is_client {
             self.manage_paths(now);
         }
-        self.write();
     }
 
     fn on_event(&mut self, now: Instant, event: &Event) {
+        self.signals.extend(ApplicationHost::signal(event));
         match *event {
-            Event::Readable(stream) => self.read(now, stream),
             Event::Confirmed if self.is_multipath() => self.manager.allow_paths(),
             Event::PathLimitsRaised => self.manager.on_limits_raised(now),
             Event::PathEstablished(path) => {
@@ -166,13 +163,6 @@ impl QuicEnd {
         self.endpoint.as_ref().is_some_and(|endpoint| endpoint.has_path(path))
     }
 
-    fn read(&mut self, now: Instant, stream: u64) {
-        let Some(endpoint) = &mut self.endpoint else { return };
-        while let Ok(Read::Data(data)) = endpoint.read(now, stream, usize::MAX) {
-            self.delivered_bytes += data.len() as u64;
-        }
-    }
-
     fn manage_paths(&mut self, now: Instant) {
         let Some(endpoint) = &mut self.endpoint else { return };
         while let Some(action) = self.manager.next_action(now) {
@@ -191,41 +181,27 @@ impl QuicEnd {
         }
     }
 
-    /// One stream carries everything, as far as the send buffer takes it.
-    fn write(&mut self) {
-        let Some(endpoint) = &mut self.endpoint else { return };
-        if self.to_write == 0 || !endpoint.is_connected() {
-            return;
-        }
-        if self.stream.is_none() {
-            self.stream = endpoint.open_stream(false).ok();
-        }
-        let Some(stream) = self.stream else { return };
-        while self.to_write > 0 {
-            let most = self.to_write.min(ZEROS.len() as u64) as usize;
-            match endpoint.write(stream, &ZEROS[..most]) {
-                Ok(taken) if taken > 0 => self.to_write -= taken as u64,
-                _ => return,
-            }
-        }
-        let _ended = endpoint.finish(stream); // refused only when the peer stopped it
-    }
-
     fn in_packets(&self, bytes: u64) -> u64 {
         bytes / self.config.datagram_bytes as u64
     }
 }
 
 impl End for QuicEnd {
-    fn open(&mut self, now: Instant, bytes: u64) {
+    fn open(&mut self, now: Instant) {
         self.opened = true;
-        self.to_write = bytes;
         // The order in which the paths were named.
         let first = self.present.first().copied().filter(|_| self.is_client);
         match first {
             Some(path) => self.start(now, path),
             None if !self.is_client => self.start(now, PathId(0)),
             None => {}
+        }
+    }
+
+    fn serve(&mut self, now: Instant, application: &mut dyn Application) {
+        if let Some(endpoint) = &mut self.endpoint {
+            let signals = std::mem::take(&mut self.signals);
+            self.host.serve(now, endpoint, signals, application);
         }
     }
 
@@ -315,7 +291,7 @@ impl End for QuicEnd {
     }
 
     fn delivered_bytes(&self) -> u64 {
-        self.delivered_bytes
+        self.host.read_bytes()
     }
 
     fn counts(&self) -> Counts {

@@ -17,8 +17,11 @@ fn each_mistake_gets_its_own_sentence() {
     assert_eq!(unknown, "connection 0 uses a path 'b' that the run does not have");
     let twice = refusal(|_, one| one.paths = vec!["a".into(), "a".into()]);
     assert_eq!(twice, "connection 0 uses path 'a' twice: name it once");
-    let endless = refusal(|_, one| one.workload.duration_s = None);
-    assert_eq!(endless, "connection 0 has neither bytes nor duration_s: give one of them");
+    let endless = refusal(|_, one| bulk(one).duration_s = None);
+    assert_eq!(
+        endless,
+        "the workload of connection 0 has neither bytes nor duration_s: give one of them"
+    );
     let buffer = refusal(|_, one| one.send_buffer_bytes = 100);
     assert_eq!(
         buffer,

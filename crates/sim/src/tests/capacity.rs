@@ -20,7 +20,7 @@ fn bbr_fills_a_steady_link_to_nine_tenths() {
     assert!((0.9..=1.0).contains(&share), "{share}");
 }
 
-/// All but wVegas: on a path without noise its queue drain (tcp_wvegas.c) halves the window long
+/// All but wVegas: on a path without noise its queue drain (mptcp_wvegas.c) halves the window long
 /// before there is a queue to speak of, see its doc comment.
 #[test]
 fn every_control_fills_a_steady_link_once_it_is_under_way() {
@@ -47,7 +47,7 @@ fn two_steady_paths_add_up_with_ample_buffers() {
     }
 }
 
-/// `algorithms.md` §7: a small window makes the slow path block the head of the line; BLEST knows
+/// docs/model.md §7: a small window makes the slow path block the head of the line; BLEST knows
 /// it and waits. With an infinite window both are equal.
 #[test]
 fn a_small_window_costs_aggregation_and_blest_loses_less() {
@@ -93,7 +93,7 @@ fn goodput_never_exceeds_capacity() {
 #[test]
 fn a_transfer_upward_equals_one_downward_on_a_symmetric_path() {
     let mut up = connection(Mode::Tcp, Congestion::Cubic, megabytes(20));
-    up.workload.direction = link::Direction::Up;
+    bulk(&mut up).direction = link::Direction::Up;
     let down = connection(Mode::Tcp, Congestion::Cubic, megabytes(20));
     let [up, down] = [up, down].map(|one| {
         run(vec![path("a", 50.0, 60.0)], vec![one]).totals.connections[0].completion_s.unwrap()

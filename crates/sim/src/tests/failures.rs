@@ -16,8 +16,8 @@ fn satellite_and_terrestrial(gap_s: f64) -> Vec<PathConfig> {
     if gap_s > 0.0 { vec![with_gap(sat, 10.0, 10.0 + gap_s), terr] } else { vec![sat, terr] }
 }
 
-/// `algorithms.md` §5.6: one gap of 1 s in v0.96 with CUBIC. The subflow times out about 260 to
-/// 400 ms after the last ACK, everything goes again on the other path, the satellite is heard of
+/// docs/model.md §5.6: one gap of 1 s in v0.96 with CUBIC. The subflow times out about 260 to
+/// 400 ms after the last ACK, everything is reinjected on the other path, the satellite is heard of
 /// only when a backed-off retransmission falls behind the gap, and it starts over from one packet.
 #[test]
 fn a_gap_in_v096_costs_a_timeout_reinjection_and_a_slow_return() {
@@ -37,8 +37,8 @@ fn a_gap_in_v096_costs_a_timeout_reinjection_and_a_slow_return() {
     assert!(after > 0.9 * 150.0 * 1428.0 / 1500.0, "{after}");
 }
 
-/// `algorithms.md` §7: upstream, a gap of 0.5 s makes nothing stale, one of 5 s does, once, and
-/// the whole queue goes again.
+/// docs/model.md §7: upstream, a gap of 0.5 s makes nothing stale, one of 5 s does, once, and
+/// the whole queue is reinjected.
 #[test]
 fn upstream_calls_a_path_stale_after_a_long_gap_only() {
     let stale = |gap_s| {
@@ -50,8 +50,8 @@ fn upstream_calls_a_path_stale_after_a_long_gap_only() {
     assert_eq!(stale(5.0), (1, 1));
 }
 
-/// An interface that goes and comes back is told to the peer: no timeout is needed to move on, and
-/// the path joins again.
+/// The peer learns at once that an interface left and came back: no timeout is needed to move on,
+/// and the path joins again.
 #[test]
 fn an_interface_that_leaves_and_returns_is_closed_and_joined_again() {
     for mode in [Mode::V096, Mode::Upstream] {
@@ -71,7 +71,7 @@ fn an_interface_that_leaves_and_returns_is_closed_and_joined_again() {
     }
 }
 
-/// Handshakes (`algorithms.md` §2.3): server sends; the first path after 1.5 RTT, the second after
+/// Handshakes (docs/model.md §2.3): server sends; the first path after 1.5 RTT, the second after
 /// about 2 RTT of the first and 1.5 of its own.
 #[test]
 fn a_second_path_joins_after_the_published_delay() {
@@ -82,7 +82,7 @@ fn a_second_path_joins_after_the_published_delay() {
     assert!((first - 0.090).abs() < 0.002, "{first}");
     assert!((second - (0.120 + 0.162)).abs() < 0.005, "{second}");
     let mut up = connection(Mode::V096, Congestion::Cubic, seconds(2.0));
-    up.workload.direction = link::Direction::Up;
+    bulk(&mut up).direction = link::Direction::Up;
     let outcome = run(vec![path("sat", 50.0, 60.0), path("terr", 100.0, 108.0)], vec![up]);
     let second = times(&outcome, "established", 1)[0];
     assert!((second - (0.120 + 0.216)).abs() < 0.005, "{second}");
@@ -127,7 +127,7 @@ fn a_pause_without_loss_is_undone_once_and_retransmits_next_to_nothing() {
     }
 }
 
-/// A scheduler that always waits: the connection must not hang on it.
+/// A scheduler that always waits: the connection must not stall.
 #[derive(Debug)]
 struct Procrastinator;
 
@@ -140,7 +140,7 @@ impl Scheduler for Procrastinator {
 #[test]
 fn a_scheduler_that_only_waits_cannot_deadlock_a_transfer() {
     let mut one = connection(Mode::V096, Congestion::Cubic, megabytes(1));
-    one.workload.bytes = Some(50_000);
+    bulk(&mut one).bytes = Some(50_000);
     let config = config(satellite_and_terrestrial(0.0), vec![one]);
     let lazy: Box<dyn Scheduler> = Box::new(Procrastinator);
     let outcome =
@@ -158,7 +158,7 @@ fn a_lost_fourth_ack_does_not_keep_a_path_out() {
         in_flight: link::InFlight::Drop,
     });
     let mut one = connection(Mode::V096, Congestion::Cubic, seconds(10.0));
-    one.workload.direction = link::Direction::Up;
+    bulk(&mut one).direction = link::Direction::Up;
     let outcome = run(vec![path("a", 5.0, 20.0), joined], vec![one]);
     assert!(outcome.totals.links["b.down"].dropped_outage > 0, "the fourth ACK");
     assert!(outcome.totals.connections[0].paths["b"].unique_bytes > 1_000_000);
@@ -228,9 +228,9 @@ fn any_run() -> impl Strategy<Value = RunConfig> {
             one.scheduler = scheduler;
             one.send_buffer_bytes = send;
             one.receive_buffer_bytes = receive;
-            one.workload.bytes = Some(bytes);
+            bulk(&mut one).bytes = Some(bytes);
             if up {
-                one.workload.direction = link::Direction::Up;
+                bulk(&mut one).direction = link::Direction::Up;
             }
             let (a, b, c) = paths;
             let mut config = config([a, b].into_iter().chain(c).collect(), vec![one]);
@@ -248,8 +248,8 @@ proptest! {
     /// delivered exactly once (the receiver counts bytes in order; first arrivals per path must
     /// add up to the transfer, whatever was sent again).
     #[test]
-    fn every_byte_arrives_exactly_once_whatever_happens(config in any_run()) {
-        let bytes = config.connections[0].workload.bytes.unwrap();
+    fn every_byte_arrives_exactly_once_whatever_happens(mut config in any_run()) {
+        let bytes = bulk(&mut config.connections[0]).bytes.unwrap();
         let outcome = simulate(&config).unwrap();
         let one = &outcome.totals.connections[0];
         prop_assert_eq!(one.delivered_bytes, bytes);

@@ -44,7 +44,7 @@ fn the_same_seed_gives_the_same_record_whatever_the_keys() {
 fn two_paths_carry_nearly_what_both_could_in_either_direction() {
     for direction in [Direction::Down, Direction::Up] {
         let mut one = quic(Scheduling::MinRtt, Congestion::Cubic, megabytes(40));
-        one.workload.direction = direction;
+        bulk(&mut one).direction = direction;
         let outcome = run(two_paths(), vec![one]);
         let rate = goodput(&outcome);
         assert!((0.85 * 70.0..70.0).contains(&rate), "{direction:?}: {rate}");
@@ -55,7 +55,8 @@ fn two_paths_carry_nearly_what_both_could_in_either_direction() {
     }
 }
 
-/// An interface that leaves is abandoned and told to the peer; when it is back it gets a new path.
+/// The path of an interface that leaves is abandoned (PATH_ABANDON); when it is back it gets a new
+/// path.
 #[test]
 fn an_interface_that_leaves_and_returns_is_abandoned_and_added_again() {
     let mut paths = two_paths();
@@ -160,7 +161,7 @@ fn a_backup_path_carries_data_only_while_the_other_one_does_not() {
             let gap = with_gap(paths[active].clone(), 3.0, 5.0);
             paths[active] = present(gap, &[(0.0, Some(7.0)), (9.0, None)]);
             let mut one = quic(Scheduling::MinRtt, Congestion::Cubic, seconds(11.0));
-            one.workload.direction = direction;
+            bulk(&mut one).direction = direction;
             let outcome = run(paths, vec![one]);
             let carried = |from_s, to_s| carried_bytes(&outcome, backup, from_s, to_s);
             // Challenges and probes, and data of the first round trips when the backup comes first.

@@ -13,7 +13,7 @@ fn named(json: &str) -> Choice {
     serde_json::from_str(json).expect("a scheduler with its parameters")
 }
 
-/// The paths of `algorithms.md` §5.1: terrestrial 100 Mbit/s and 108 ms, satellite 50 Mbit/s and
+/// The paths of docs/model.md §5.1: terrestrial 100 Mbit/s and 108 ms, satellite 50 Mbit/s and
 /// 60 ms with gaps of 1 s each 5 s, queues of 1000 packets (§5.3 item 16).
 fn with_handovers(satellite_loss: f64) -> Vec<PathConfig> {
     let mut sat = with_loss(path("sat", 50.0, 60.0), satellite_loss);
@@ -47,7 +47,7 @@ fn lost_in_handovers(outcome: &Outcome) -> u64 {
     links["sat.down"].dropped_outage + links["sat.up"].dropped_outage
 }
 
-/// S4-F7 of `targets.md`: with a perfect forecast and a margin of one RTT, ALCS loses nothing in a
+/// S4-F7 (ALCS, Fig. 7): with a perfect forecast and a margin of one RTT, ALCS loses nothing in a
 /// gap; without one, or with minRTT, each gap takes what is in flight. Both losses of §5.1; k = one,
 /// so that the satellite is in use (§5.4).
 #[test]
@@ -106,7 +106,7 @@ fn a_forecast_holds_for_uploads_too() {
         paths[0].forecast = Forecast::Word(forecast);
         let mut one = connection(Mode::V096, Congestion::Bbr, seconds(8.0));
         one.scheduler = named(r#"{"name": "alcs", "k": "one", "margin_rtts": 3}"#);
-        one.workload.direction = link::Direction::Up;
+        bulk(&mut one).direction = link::Direction::Up;
         run(paths, vec![one]).totals.links["sat.up"].dropped_outage
     };
     assert!(lost(ForecastWord::None) > 20);
@@ -247,9 +247,9 @@ fn any_satellite() -> impl Strategy<Value = PathConfig> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 25, ..ProptestConfig::default() })]
 
-    /// S4-F7: with a perfect schedule nothing is lost in a handover, whatever the path is like. With
-    /// the deactivation alone: ALCS that waits may send a whole window after a pause, into a deep
-    /// queue that no RTT of late tells of (2 of 860 such paths lost a few packets).
+    /// S4-F7: with a perfect schedule nothing is lost in a handover, whatever the path is like.
+    /// With the deactivation alone: ALCS that waits may send a whole window after a pause, into a
+    /// deep queue that no recent RTT shows (2 of 860 such paths lost a few packets).
     #[test]
     fn a_perfect_schedule_loses_nothing(
         sat in any_satellite(),

@@ -18,7 +18,7 @@ fn a_later_flow_starts_later_and_slows_the_first() {
     let first = connection(Mode::Tcp, Congestion::Cubic, seconds(40.0));
     let mut second = first.clone();
     second.start_s = 20.0;
-    second.workload.duration_s = Some(20.0);
+    bulk(&mut second).duration_s = Some(20.0);
     let outcome = run(vec![path("a", 40.0, 40.0)], vec![first, second]);
     let alone = goodput_between(&outcome, 0, 10.0, 20.0);
     let beside = goodput_between(&outcome, 0, 25.0, 40.0);

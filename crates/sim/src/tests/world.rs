@@ -1,6 +1,7 @@
 //! Small words for building runs in tests.
 
-use crate::{BulkConfig, ConnectionConfig, Outcome, RunConfig, Transport, simulate};
+use crate::{ConnectionConfig, Outcome, RunConfig, Transport, simulate};
+use application::{Bulk, Workload};
 use congestion::Algorithm as Congestion;
 use link::{
     Direction, Forecast, ForecastWindow, InFlight, LinkConfig, LossConfig, OutageConfig,
@@ -49,15 +50,19 @@ pub fn with_forecast(mut path: PathConfig, error_ms: f64) -> PathConfig {
     path
 }
 
-pub fn megabytes(count: u64) -> BulkConfig {
-    BulkConfig { direction: Direction::Down, bytes: Some(count * 1_000_000), duration_s: None }
+pub fn megabytes(count: u64) -> Bulk {
+    Bulk { direction: Direction::Down, bytes: Some(count * 1_000_000), duration_s: None }
 }
 
-pub fn seconds(duration_s: f64) -> BulkConfig {
-    BulkConfig { direction: Direction::Down, bytes: None, duration_s: Some(duration_s) }
+pub fn seconds(duration_s: f64) -> Bulk {
+    Bulk { direction: Direction::Down, bytes: None, duration_s: Some(duration_s) }
 }
 
-pub fn connection(mode: Mode, congestion: Congestion, workload: BulkConfig) -> ConnectionConfig {
+pub fn connection(
+    mode: Mode,
+    congestion: Congestion,
+    workload: impl Into<Workload>,
+) -> ConnectionConfig {
     let transport = if mode == Mode::Tcp { Transport::Tcp } else { Transport::Mptcp };
     let upstream = mode == Mode::Upstream;
     ConnectionConfig {
@@ -68,7 +73,7 @@ pub fn connection(mode: Mode, congestion: Congestion, workload: BulkConfig) -> C
         mode,
         scheduler: if upstream { Scheduling::Upstream } else { Scheduling::MinRtt }.into(),
         congestion: congestion.into(),
-        workload,
+        workload: workload.into(),
         start_s: 0.0,
         send_buffer_bytes: 450_000_000,
         receive_buffer_bytes: 450_000_000,
@@ -80,7 +85,7 @@ pub fn connection(mode: Mode, congestion: Congestion, workload: BulkConfig) -> C
 pub fn quic(
     scheduler: Scheduling,
     congestion: Congestion,
-    workload: BulkConfig,
+    workload: impl Into<Workload>,
 ) -> ConnectionConfig {
     ConnectionConfig {
         transport: Transport::Mpquic,
@@ -123,4 +128,12 @@ pub fn goodput_between(outcome: &Outcome, connection: usize, from_s: f64, to_s: 
 pub fn times(outcome: &Outcome, event: &str, path: usize) -> Vec<f64> {
     let rows = outcome.events.iter().filter(|row| row.event == event && row.path == Some(path));
     rows.map(|row| row.time_s).collect()
+}
+
+/// The bulk transfer of a connection.
+pub fn bulk(connection: &mut ConnectionConfig) -> &mut Bulk {
+    match &mut connection.workload {
+        Workload::Bulk(bulk) => bulk,
+        other => panic!("not bulk: {other:?}"),
+    }
 }

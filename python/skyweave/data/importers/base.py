@@ -15,9 +15,9 @@ from datetime import datetime
 
 import numpy as np
 
-from skyweave.drive import Values
 from skyweave.errors import DataError, suggest
-from skyweave.textfile import Text, as_text, bad, read_bytes, read_text, unpack
+from skyweave.model.drive import Values
+from skyweave.model.textfile import Text, as_text, bad, read_bytes, read_text, unpack
 
 __all__ = ["Text", "as_text", "bad", "read_bytes", "read_text", "unpack"]
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from skyweave import traces
+from skyweave.data import traces
 from skyweave.data.importers.base import read_text
 from skyweave.data.importers.mahimahi import BIN_MS, capacity_mbps, opportunities_ms
-from skyweave.drive import Drive, PathTrace, Series
 from skyweave.errors import DataError
+from skyweave.model.drive import Drive, PathTrace, Series
 
 
 def sniff(path: Path, _head: str) -> bool:

@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from skyweave import traces
+from skyweave.data import traces
 from skyweave.data.importers.base import read_text
-from skyweave.drive import Drive, PathTrace, Series
+from skyweave.model.drive import Drive, PathTrace, Series
 
 PACKET_BYTES = 1500
 BIN_MS = 100

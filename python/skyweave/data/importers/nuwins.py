@@ -15,8 +15,8 @@ from pathlib import Path
 import numpy as np
 
 from skyweave.data.importers.base import Text, parse_table, read_text, require_increasing
-from skyweave.drive import Drive, PathTrace, Series
 from skyweave.errors import DataError
+from skyweave.model.drive import Drive, PathTrace, Series
 
 NAME = re.compile(
     r"(?P<path>[a-z]+)_(?P<date>\d{8})_(?:\d+_)?(?P<test>tcp_downlink|tcp_uplink|icmp_ping)"

@@ -20,7 +20,7 @@ from skyweave.data.importers.base import (
     require_increasing,
     seconds_since,
 )
-from skyweave.drive import Drive, PathTrace, Series, Values
+from skyweave.model.drive import Drive, PathTrace, Series, Values
 
 TIME = "timestamp_start"
 IPERF_GAP_S = 2.0

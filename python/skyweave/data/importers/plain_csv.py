@@ -15,15 +15,9 @@ from pathlib import Path
 
 import numpy as np
 
-from skyweave.data.importers.base import (
-    Table,
-    Text,
-    parse_table,
-    read_text,
-    require_increasing,
-)
-from skyweave.drive import Drive, PathTrace, Series, Values
+from skyweave.data.importers.base import Table, Text, parse_table, read_text, require_increasing
 from skyweave.errors import suggest
+from skyweave.model.drive import Drive, PathTrace, Series, Values
 
 TIME = "time_s"
 QUANTITIES: dict[str, float] = {

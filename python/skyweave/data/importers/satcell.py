@@ -15,8 +15,8 @@ import numpy as np
 
 from skyweave.data.importers.base import Table, Text, parse_table, read_text, require_increasing
 from skyweave.data.importers.base import seconds_since as since
-from skyweave.drive import Drive, PathTrace, Series, Values
 from skyweave.errors import DataError
+from skyweave.model.drive import Drive, PathTrace, Series, Values
 
 PATHS = {
     "mob": "starlink",

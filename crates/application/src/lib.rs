@@ -1,0 +1,32 @@
+//! Applications: what runs over a connection, whatever the connection speaks.
+//!
+//! Sans-IO: `now` is an argument; no sockets, threads, clock or randomness. An [`Application`] is one end
+//! of a workload. It reads and writes [`Streams`], which the simulator's ends, multipath QUIC on UDP
+//! sockets and the kernel's TCP and Multipath TCP sockets all provide, so that one file serves every
+//! transport and both engines. What it measures goes into the record as a table of its own
+//! ([`Workload::columns`]).
+//!
+//! A new kind of workload is one file here and one line in `workload.rs`.
+
+mod application;
+mod bulk;
+mod error;
+mod paced;
+mod pipe;
+mod requests;
+mod streams;
+mod table;
+mod workload;
+
+pub use application::{Application, Signal, deliver};
+pub use bulk::Bulk;
+pub use error::WorkloadError;
+pub use paced::{Paced, Ways};
+pub use pipe::Pipe;
+pub use requests::Requests;
+pub use streams::{PathStatus, Read, StreamId, Streams};
+pub use table::{Cell, Column, Row};
+pub use workload::{Describe, Workload};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,377 @@
+//! Requests: a client asks for objects, thinks, and asks again, over one connection that stays open.
+//!
+//! Where the transport has streams each object has one of its own, as in HTTP/3 (RFC 9114 §4.1); on
+//! TCP's only stream the objects come one after the other in the order of the requests, as with
+//! pipelining in HTTP/1.1 (RFC 9112 §9.3.2). A request is [`REQUEST_BYTES`] long, of which the first
+//! eight are the size of the object; the answer is that size in eight bytes, and the object.
+
+use crate::application::Application;
+use crate::error::{WorkloadError, within};
+use crate::streams::{Read, StreamId, Streams};
+use crate::table::{Cell, Column, Row};
+use crate::workload::Describe;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, VecDeque};
+use units::{Direction, Duration, Instant};
+
+/// About what a browser's GET takes.
+const REQUEST_BYTES: u64 = 300;
+/// The size at the front of requests and answers, in network byte order.
+const HEAD_BYTES: usize = 8;
+/// Larger objects are not served: a peer that asks for one is not answered any more.
+const MAX_OBJECT_BYTES: u64 = 1 << 40;
+/// Requests of one stream that a server keeps; more wait unread.
+const MAX_WAITING: usize = 256;
+const MAX_REQUESTS: u32 = 1_000_000;
+
+const COLUMNS: &[Column] = &[
+    Column { name: "request", kind: "count", meaning: "which request of the client, from 0" },
+    Column { name: "object_bytes", kind: "count", meaning: "size of the object" },
+    Column { name: "requested_s", kind: "number", meaning: "the client wrote the request" },
+    Column { name: "first_byte_s", kind: "number", meaning: "the first byte of the object came" },
+    Column { name: "completed_s", kind: "number", meaning: "the last byte of the object came" },
+    Column {
+        name: "completion_ms",
+        kind: "number",
+        meaning: "time from the request to the last byte; none: not complete",
+    },
+];
+
+/// Objects that a client asks for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Requests {
+    /// Sizes of the objects, over and over.
+    pub object_bytes: Vec<u64>,
+    /// How many are asked for; as many as there are sizes if it is left out, without end if a
+    /// duration is given.
+    #[serde(default)]
+    pub count: Option<u32>,
+    /// From the last byte of an object to the next request.
+    #[serde(default)]
+    pub think_s: f64,
+    /// Requests that may be under way at a time.
+    #[serde(default = "one")]
+    pub parallel: u32,
+    /// End after the start, finished or not.
+    #[serde(default)]
+    pub duration_s: Option<f64>,
+}
+
+fn one() -> u32 {
+    1
+}
+
+impl Requests {
+    fn count(&self) -> u32 {
+        let sizes = u32::try_from(self.object_bytes.len()).unwrap_or(MAX_REQUESTS);
+        self.count.unwrap_or(if self.duration_s.is_some() { MAX_REQUESTS } else { sizes })
+    }
+}
+
+impl Describe for Requests {
+    fn direction(&self) -> Direction {
+        Direction::Down
+    }
+
+    fn duration_s(&self) -> Option<f64> {
+        self.duration_s
+    }
+
+    fn columns(&self) -> &'static [Column] {
+        COLUMNS
+    }
+
+    fn client(&self) -> Box<dyn Application> {
+        Box::new(Client {
+            sizes: self.object_bytes.clone(),
+            count: self.count(),
+            think: Duration::from_secs_f64(self.think_s),
+            free: self.parallel,
+            thinking: VecDeque::new(),
+            asked: Vec::new(),
+            unwritten: VecDeque::new(),
+            answers: BTreeMap::new(),
+            completed: 0,
+        })
+    }
+
+    fn server(&self) -> Box<dyn Application> {
+        Box::new(Server { streams: BTreeMap::new() })
+    }
+
+    fn check(&self) -> Result<(), WorkloadError> {
+        if self.object_bytes.is_empty() {
+            return Err(WorkloadError::Empty("object_bytes"));
+        }
+        for bytes in &self.object_bytes {
+            within("object_bytes", *bytes as f64, (1.0, MAX_OBJECT_BYTES as f64))?;
+        }
+        within("count", f64::from(self.count()), (1.0, f64::from(MAX_REQUESTS)))?;
+        within("think_s", self.think_s, (0.0, 1e6))?;
+        within("parallel", f64::from(self.parallel), (1.0, 64.0))
+    }
+}
+
+/// A request that was made.
+#[derive(Debug)]
+struct Asked {
+    bytes: u64,
+    at: Instant,
+    first_at: Option<Instant>,
+    completed_at: Option<Instant>,
+}
+
+/// What a client expects on a stream.
+#[derive(Debug, Default)]
+struct Answers {
+    /// Numbers of the requests, in their order.
+    waiting: VecDeque<usize>,
+    head: Vec<u8>,
+    /// Of the object at the front; `None`: its size has not come yet.
+    left_bytes: Option<u64>,
+}
+
+#[derive(Debug)]
+struct Client {
+    sizes: Vec<u64>,
+    count: u32,
+    think: Duration,
+    /// Requests that may be made now.
+    free: u32,
+    /// When the next ones may, in order.
+    thinking: VecDeque<Instant>,
+    asked: Vec<Asked>,
+    /// Bytes of requests that the send buffer did not take yet.
+    unwritten: VecDeque<(StreamId, Vec<u8>)>,
+    answers: BTreeMap<StreamId, Answers>,
+    completed: u32,
+}
+
+impl Client {
+    fn ask(&mut self, now: Instant, streams: &mut dyn Streams) {
+        while self.free > 0 && self.asked.len() < self.count as usize {
+            let Some(stream) = streams.open(true) else { return };
+            let number = self.asked.len();
+            let bytes = self.sizes[number % self.sizes.len()];
+            let mut request = bytes.to_be_bytes().to_vec();
+            request.resize(REQUEST_BYTES as usize, 0);
+            self.asked.push(Asked { bytes, at: now, first_at: None, completed_at: None });
+            self.answers.entry(stream).or_default().waiting.push_back(number);
+            self.unwritten.push_back((stream, request));
+            self.free -= 1;
+            self.write(streams);
+        }
+    }
+
+    fn write(&mut self, streams: &mut dyn Streams) {
+        while let Some((stream, request)) = self.unwritten.front_mut() {
+            let taken = streams.write(*stream, request);
+            request.drain(..taken);
+            if !request.is_empty() {
+                return;
+            }
+            if !streams.has_one_stream() {
+                streams.finish(*stream);
+            }
+            self.unwritten.pop_front();
+        }
+    }
+
+    /// Reads what is there of one object; true when it is complete.
+    fn read(&mut self, now: Instant, stream: StreamId, streams: &mut dyn Streams) -> bool {
+        let Some(answers) = self.answers.get_mut(&stream) else { return false };
+        let Some(asked) = answers.waiting.front().map(|number| &mut self.asked[*number]) else {
+            return false;
+        };
+        if answers.left_bytes.is_none() {
+            if !fill(&mut answers.head, stream, streams) {
+                return false;
+            }
+            // A server that answers something else is not listened to any more.
+            if size_of(&answers.head) != asked.bytes {
+                answers.waiting.clear();
+                return false;
+            }
+            answers.head.clear();
+            answers.left_bytes = Some(asked.bytes);
+        }
+        let left = answers.left_bytes.get_or_insert(0);
+        let came = streams.skip(stream, *left);
+        *left -= came;
+        if came > 0 {
+            asked.first_at.get_or_insert(now);
+        }
+        if *left > 0 {
+            return false;
+        }
+        asked.completed_at = Some(now);
+        answers.left_bytes = None;
+        answers.waiting.pop_front();
+        true
+    }
+}
+
+impl Application for Client {
+    fn on_open(&mut self, now: Instant, streams: &mut dyn Streams) {
+        self.ask(now, streams);
+    }
+
+    fn on_readable(&mut self, now: Instant, stream: StreamId, streams: &mut dyn Streams) {
+        while self.read(now, stream, streams) {
+            self.completed += 1;
+            self.thinking.push_back(now + self.think);
+        }
+        if !streams.has_one_stream()
+            && self.answers.get(&stream).is_none_or(|answers| answers.waiting.is_empty())
+        {
+            self.answers.remove(&stream);
+            streams.read(stream, 1); // its end
+        }
+        self.on_timer(now, streams);
+    }
+
+    fn on_writable(&mut self, now: Instant, streams: &mut dyn Streams) {
+        self.write(streams);
+        self.ask(now, streams);
+    }
+
+    fn poll_at(&self) -> Option<Instant> {
+        self.thinking.front().copied()
+    }
+
+    fn on_timer(&mut self, now: Instant, streams: &mut dyn Streams) {
+        while self.thinking.front().is_some_and(|at| *at <= now) {
+            self.thinking.pop_front();
+            self.free += 1;
+        }
+        self.ask(now, streams);
+    }
+
+    fn is_done(&self) -> bool {
+        self.completed == self.count
+    }
+
+    fn rows(&self, _end: Instant) -> Vec<Row> {
+        let row = |(number, asked): (usize, &Asked)| {
+            let seconds = |at: Option<Instant>| Cell::number(at.map(Instant::as_secs_f64));
+            let took = asked.completed_at.map(|at| (at - asked.at).as_secs_f64() * 1e3);
+            vec![
+                Cell::Count(number as u64),
+                Cell::Count(asked.bytes),
+                seconds(Some(asked.at)),
+                seconds(asked.first_at),
+                seconds(asked.completed_at),
+                Cell::number(took),
+            ]
+        };
+        self.asked.iter().enumerate().map(row).collect()
+    }
+}
+
+/// One stream at the server.
+#[derive(Debug, Default)]
+struct Served {
+    head: Vec<u8>,
+    /// Of the request whose size is known.
+    padding_bytes: u64,
+    /// What is still to be written of the answers: their heads, and how much follows each.
+    answers: VecDeque<(Vec<u8>, u64)>,
+    answered: bool,
+    refused: bool,
+}
+
+#[derive(Debug)]
+struct Server {
+    streams: BTreeMap<StreamId, Served>,
+}
+
+impl Server {
+    /// Reads requests and writes answers, as far as both go.
+    fn serve(&mut self, stream: StreamId, streams: &mut dyn Streams) {
+        let served = self.streams.entry(stream).or_default();
+        loop {
+            let read = served.read(stream, streams);
+            if !served.write(stream, streams) || !read {
+                break;
+            }
+        }
+        if served.is_idle() && !streams.has_one_stream() {
+            if served.answered {
+                streams.finish(stream);
+                streams.read(stream, 1); // its end
+            }
+            self.streams.remove(&stream);
+        }
+    }
+}
+
+impl Served {
+    /// Reads a request, if one is complete and there is room for it.
+    fn read(&mut self, stream: StreamId, streams: &mut dyn Streams) -> bool {
+        self.padding_bytes -= streams.skip(stream, self.padding_bytes);
+        let ready = self.padding_bytes == 0 && !self.refused && self.answers.len() < MAX_WAITING;
+        if !ready || !fill(&mut self.head, stream, streams) {
+            return false;
+        }
+        let bytes = size_of(&self.head);
+        self.refused = bytes > MAX_OBJECT_BYTES;
+        if self.refused {
+            return false;
+        }
+        self.answers.push_back((std::mem::take(&mut self.head), bytes));
+        self.padding_bytes = REQUEST_BYTES - HEAD_BYTES as u64;
+        true
+    }
+
+    /// True when everything is written.
+    fn write(&mut self, stream: StreamId, streams: &mut dyn Streams) -> bool {
+        while let Some((head, left)) = self.answers.front_mut() {
+            let taken = streams.write(stream, head);
+            head.drain(..taken);
+            if !head.is_empty() {
+                return false;
+            }
+            *left -= streams.write_filler(stream, *left);
+            if *left > 0 {
+                return false;
+            }
+            self.answers.pop_front();
+            self.answered = true;
+        }
+        true
+    }
+
+    /// Nothing of it is half done.
+    fn is_idle(&self) -> bool {
+        self.answers.is_empty() && self.head.is_empty() && self.padding_bytes == 0
+    }
+}
+
+impl Application for Server {
+    fn on_readable(&mut self, _now: Instant, stream: StreamId, streams: &mut dyn Streams) {
+        self.serve(stream, streams);
+    }
+
+    fn on_writable(&mut self, _now: Instant, streams: &mut dyn Streams) {
+        let all: Vec<StreamId> = self.streams.keys().copied().collect();
+        for stream in all {
+            self.serve(stream, streams);
+        }
+    }
+}
+
+/// Reads until the head is complete: whether it is.
+fn fill(head: &mut Vec<u8>, stream: StreamId, streams: &mut dyn Streams) -> bool {
+    while head.len() < HEAD_BYTES {
+        match streams.read(stream, HEAD_BYTES - head.len()) {
+            Read::Data(data) => head.extend(data),
+            Read::Blocked | Read::Finished | Read::Reset => return false,
+        }
+    }
+    true
+}
+
+fn size_of(head: &[u8]) -> u64 {
+    head.iter().fold(0, |size, byte| size << 8 | u64::from(*byte))
+}

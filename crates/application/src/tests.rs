@@ -1,0 +1,7 @@
+mod bulk;
+mod descriptions;
+mod hostile;
+mod paced;
+mod pipe;
+mod requests;
+mod world;

@@ -1,0 +1,376 @@
+//! A bulk transfer: this many bytes, or as many as fit into a time, one way over one stream, looked
+//! at every now and then. What live runs and benchmarks measure.
+
+use crate::clock::{Clock, monotonic_ns};
+use crate::session::{Ends, PathReport, Session, Status};
+use mpquic::{Closed, Endpoint, Event, Read};
+use scheduler::Outage;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use units::{Duration, Instant, PathId};
+
+const CHUNK_BYTES: usize = 1 << 18;
+static ZEROS: [u8; CHUNK_BYTES] = [0; CHUNK_BYTES];
+/// The receiver has everything.
+pub(crate) const COMPLETE: u64 = 0;
+/// The time of the transfer is over.
+const TIME_OVER: u64 = 1;
+
+/// What a transfer is.
+#[derive(Clone, Debug)]
+pub struct BulkPlan {
+    /// This end sends; otherwise it receives.
+    pub sends: bool,
+    /// Size; `None`: until the end of time.
+    pub bytes: Option<u64>,
+    /// It is over then, finished or not.
+    pub end: Instant,
+    /// Samples are counted from here.
+    pub epoch: Instant,
+    /// Spacing of the samples; zero: none.
+    pub interval: Duration,
+    /// What is known ahead of the path with this address at the client.
+    pub forecasts: Vec<(IpAddr, Vec<Outage>)>,
+    /// This end is the client.
+    pub is_client: bool,
+    /// A full datagram.
+    pub datagram_bytes: u64,
+    /// The clock of `end`.
+    pub clock: Clock,
+}
+
+/// What one path was like at a moment; the counts are totals since its beginning.
+#[derive(Clone, Debug, Serialize)]
+pub struct PathRow {
+    /// Our address and port; the client's port is 0, for all sockets that the path had.
+    pub local: (String, u16),
+    /// The peer's.
+    pub remote: (String, u16),
+    /// It is open.
+    pub open: bool,
+    /// Congestion window in full datagrams.
+    pub cwnd_packets: f64,
+    /// Smoothed RTT.
+    pub srtt_ms: f64,
+    /// Smallest RTT.
+    pub min_rtt_ms: f64,
+    /// Packets in flight.
+    pub in_flight_packets: u64,
+    /// Rate at which packets are spaced.
+    pub pacing_mbps: f64,
+    /// UDP payload acknowledged.
+    pub acked_bytes: u64,
+    /// Stream bytes that came here first.
+    pub received_bytes: u64,
+    /// UDP payload sent.
+    pub sent_bytes: u64,
+    /// Packets sent that congestion control counts.
+    pub sent_packets: u64,
+    /// Packets found lost.
+    pub lost_packets: u64,
+    /// Of these, wrongly.
+    pub spurious_losses: u64,
+    /// Packets with data that this path had carried before.
+    pub retransmitted_packets: u64,
+    /// Packets with data that another path had carried before.
+    pub reinjected_packets: u64,
+    /// Packets that repeat data because the scheduler wants it.
+    pub redundant_packets: u64,
+    /// Probe timers that fired.
+    pub timeouts: u64,
+}
+
+/// A moment of a transfer.
+#[derive(Clone, Debug, Serialize)]
+pub struct Row {
+    /// Which sample.
+    pub tick: u64,
+    /// `CLOCK_MONOTONIC` of it.
+    pub at_ns: u64,
+    /// Bytes that were given to the transport, or came out of it.
+    pub bytes: u64,
+    /// Receiver: bytes that wait for a hole.
+    pub reorder_bytes: u64,
+    /// Sender: what the peer's flow control still admits.
+    pub send_window_bytes: u64,
+    /// The paths.
+    pub subflows: Vec<PathRow>,
+}
+
+/// Something that happened to a path.
+#[derive(Clone, Debug, Serialize)]
+pub struct Happening {
+    /// `CLOCK_MONOTONIC` of it.
+    pub at_ns: u64,
+    /// The client's address on the path; empty: the connection itself.
+    pub client: String,
+    /// What, as the simulator calls it.
+    pub event: &'static str,
+    /// The number that goes with it: error codes.
+    pub value: f64,
+}
+
+/// What became of a transfer.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct BulkReport {
+    /// Bytes moved.
+    pub bytes: u64,
+    /// `CLOCK_MONOTONIC` of the end of the handshake, in ns.
+    pub connected_ns: Option<u64>,
+    /// `CLOCK_MONOTONIC` of the last byte, in ns; `None`: not all came.
+    pub completed_ns: Option<u64>,
+    /// Why it broke off.
+    pub error: Option<String>,
+    /// The peer speaks no multipath although this end does.
+    pub fallback: bool,
+    /// Times that the scheduler held data back.
+    pub waits: u64,
+    /// Times that flow control stopped data.
+    pub window_stalls: u64,
+    /// Receiver: stream bytes that had come before.
+    pub duplicate_bytes: u64,
+    /// Receiver: most bytes that ever waited for a hole.
+    pub reorder_buffer_max_bytes: u64,
+    /// Samples.
+    pub rows: Vec<Row>,
+    /// What happened to the paths.
+    pub events: Vec<Happening>,
+}
+
+/// A report that is filled while the transfer runs.
+#[derive(Clone, Debug, Default)]
+pub struct Shared(Arc<Mutex<BulkReport>>);
+
+impl Shared {
+    /// The report, to read or to take.
+    pub fn lock(&self) -> MutexGuard<'_, BulkReport> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// One end of a transfer.
+#[derive(Debug)]
+pub struct Bulk {
+    plan: BulkPlan,
+    report: Shared,
+    stream: Option<u64>,
+    moved: u64,
+    finished: bool,
+    tick: u64,
+    state: (u64, u64),
+    /// With which code it ends.
+    end: Option<u64>,
+    /// The last look was taken.
+    over: bool,
+    /// The client's address on each path.
+    clients: BTreeMap<PathId, String>,
+}
+
+impl Bulk {
+    /// One end of a transfer, and its report.
+    pub fn new(plan: BulkPlan) -> (Self, Shared) {
+        let report = Shared::default();
+        let shared = report.clone();
+        let (stream, moved, finished, state) = (None, 0, false, (0, 0));
+        let clients = BTreeMap::new();
+        let (tick, end, over) = (0, None, false);
+        let mut bulk =
+            Self { plan, report, stream, moved, finished, tick, state, end, over, clients };
+        bulk.tick = bulk.tick_after(bulk.plan.clock.now());
+        (bulk, shared)
+    }
+
+    /// The first sample after a moment; 0 where there are none.
+    fn tick_after(&self, now: Instant) -> u64 {
+        let since = now.since(self.plan.epoch).as_nanos() as u64;
+        since.checked_div(self.plan.interval.as_nanos() as u64).map_or(0, |tick| tick + 1)
+    }
+
+    fn tick_at(&self) -> Instant {
+        match self.plan.interval {
+            Duration::ZERO => Instant::FAR_FUTURE,
+            interval => {
+                self.plan.epoch + Duration::from_nanos(interval.as_nanos() as u64 * self.tick)
+            }
+        }
+    }
+
+    fn send(&mut self, endpoint: &mut Endpoint) {
+        if self.stream.is_none() && endpoint.is_connected() {
+            self.stream = endpoint.open_stream(false).ok();
+        }
+        let Some(stream) = self.stream.filter(|_| !self.finished) else { return };
+        loop {
+            let left = self.plan.bytes.map_or(u64::MAX, |bytes| bytes - self.moved);
+            if left == 0 {
+                self.finished = endpoint.finish(stream).is_ok();
+                return;
+            }
+            let next = left.min(CHUNK_BYTES as u64) as usize;
+            match endpoint.write(stream, &ZEROS[..next]) {
+                Ok(0) | Err(_) => return, // full, or over
+                Ok(taken) => self.moved += taken as u64,
+            }
+        }
+    }
+
+    /// Reads what is there: true when everything came.
+    fn receive(&mut self, now: Instant, endpoint: &mut Endpoint, events: &[Event]) -> bool {
+        for event in events {
+            if let Event::StreamOpened(stream) = event {
+                self.stream.get_or_insert(*stream);
+            }
+        }
+        let Some(stream) = self.stream else { return false };
+        loop {
+            match endpoint.read(now, stream, CHUNK_BYTES) {
+                Ok(Read::Data(data)) => self.moved += data.len() as u64,
+                Ok(Read::Finished) => return true,
+                _ => return false,
+            }
+        }
+    }
+
+    fn note(&self, endpoint: &Endpoint, events: &[Event]) {
+        let mut report = self.report.lock();
+        report.bytes = self.moved;
+        for event in events {
+            match event {
+                Event::PathEstablished(net) => {
+                    self.happen(&mut report, Some(*net), "established", 0)
+                }
+                Event::PathFailed(net) => self.happen(&mut report, Some(*net), "failed", 0),
+                Event::PathRevived(net) => self.happen(&mut report, Some(*net), "revived", 0),
+                Event::PathAbandoned(net, code) => {
+                    self.happen(&mut report, Some(*net), "closed", *code);
+                }
+                Event::Connected => report.connected_ns = Some(monotonic_ns()),
+                Event::NoMultipath => {
+                    report.fallback = true;
+                    self.happen(&mut report, None, "fallback", 0);
+                }
+                Event::Closed(Closed::PeerApplication(COMPLETE, _)) if self.plan.sends => {
+                    report.completed_ns = Some(monotonic_ns());
+                }
+                Event::Closed(Closed::Local | Closed::PeerApplication(..)) => {}
+                Event::Closed(closed) => {
+                    report.error = Some(crate::error::words(closed));
+                    self.happen(&mut report, None, "over", 0);
+                }
+                _ => {}
+            }
+        }
+        let totals = endpoint.totals();
+        report.waits = totals.waits;
+        report.window_stalls = totals.window_stalls;
+        report.duplicate_bytes = totals.duplicate_bytes;
+        report.reorder_buffer_max_bytes = totals.reorder_max_bytes;
+    }
+}
+
+impl Bulk {
+    fn happen(
+        &self,
+        report: &mut BulkReport,
+        net: Option<PathId>,
+        event: &'static str,
+        value: u64,
+    ) {
+        let client = net.and_then(|net| self.clients.get(&net)).cloned().unwrap_or_default();
+        report.events.push(Happening { at_ns: monotonic_ns(), client, event, value: value as f64 });
+    }
+}
+
+impl Session for Bulk {
+    fn work(&mut self, now: Instant, endpoint: &mut Endpoint, events: &[Event]) -> Status {
+        if self.end.is_some() {
+            return Status::Working;
+        }
+        let complete = if self.plan.sends {
+            self.send(endpoint);
+            false // the receiver says so
+        } else {
+            self.receive(now, endpoint, events)
+        };
+        self.note(endpoint, events);
+        self.state = (endpoint.totals().reorder_bytes, endpoint.send_window_bytes());
+        if complete {
+            self.report.lock().completed_ns.get_or_insert(monotonic_ns());
+            self.end = Some(COMPLETE);
+        }
+        if events.iter().any(|event| matches!(event, Event::Closed(_))) {
+            self.end.get_or_insert(TIME_OVER); // nothing can be said any more
+        }
+        Status::Working // the last look ends it
+    }
+
+    fn due(&self) -> Instant {
+        match self.end {
+            Some(_) if self.over => Instant::FAR_FUTURE,
+            Some(_) => Instant::ZERO,
+            None => self.tick_at().min(self.plan.end),
+        }
+    }
+
+    fn look(&mut self, now: Instant, paths: &[PathReport]) -> Status {
+        if self.plan.end <= now {
+            self.end.get_or_insert(TIME_OVER);
+        }
+        self.over = self.end.is_some();
+        // What ends between two samples has its last one at the second.
+        if self.tick_at() <= now || (self.over && self.plan.interval > Duration::ZERO) {
+            self.report.lock().rows.push(Row {
+                tick: self.tick,
+                at_ns: self.plan.clock.to_monotonic_ns(now),
+                bytes: self.moved,
+                reorder_bytes: self.state.0,
+                send_window_bytes: self.state.1,
+                subflows: paths.iter().filter_map(|path| row_of(path, &self.plan)).collect(),
+            });
+            self.tick = self.tick_after(now);
+        }
+        self.end.map_or(Status::Working, Status::Done)
+    }
+
+    fn on_path(&mut self, endpoint: &mut Endpoint, net: PathId, ends: Ends) {
+        let client = if self.plan.is_client { ends.local } else { Some(ends.remote) };
+        let name = client.map(|ip| ip.to_canonical().to_string()).unwrap_or_default();
+        self.clients.insert(net, name);
+        let forecasts = &self.plan.forecasts;
+        let known =
+            forecasts.iter().find(|(of, _)| client.map(|ip| ip.to_canonical()) == Some(*of));
+        if let Some((_, outages)) = known {
+            endpoint.set_forecast(net, outages.clone());
+        }
+    }
+}
+
+fn row_of(path: &PathReport, plan: &BulkPlan) -> Option<PathRow> {
+    let stats = path.stats?;
+    let local = path.local.map_or((String::new(), 0), |local| {
+        (local.ip().to_canonical().to_string(), if plan.is_client { 0 } else { local.port() })
+    });
+    let ms = |span: Duration| span.as_secs_f64() * 1e3;
+    Some(PathRow {
+        local,
+        remote: (path.remote.ip().to_canonical().to_string(), path.remote.port()),
+        open: path.open,
+        cwnd_packets: stats.cwnd_bytes as f64 / plan.datagram_bytes as f64,
+        srtt_ms: ms(stats.srtt),
+        min_rtt_ms: ms(stats.min_rtt),
+        in_flight_packets: stats.in_flight_packets,
+        pacing_mbps: stats.pacing_rate.as_mbps(),
+        acked_bytes: stats.delivered_bytes,
+        received_bytes: stats.unique_bytes,
+        sent_bytes: stats.sent_bytes,
+        sent_packets: stats.sent_packets,
+        lost_packets: stats.lost_packets,
+        spurious_losses: stats.spurious_losses,
+        retransmitted_packets: stats.retransmitted_packets,
+        reinjected_packets: stats.reinjected_packets,
+        redundant_packets: stats.redundant_packets,
+        timeouts: stats.probe_timeouts,
+    })
+}

@@ -1,0 +1,225 @@
+//! Both ends of a bulk transfer as JSON describes them: for live runs.
+
+use crate::bulk::{Bulk, BulkPlan, BulkReport, COMPLETE, Shared};
+use crate::client::{Client, ClientConfig};
+use crate::clock::Clock;
+use crate::error::SocketError;
+use crate::gate::RetryPolicy;
+use crate::interfaces::Local;
+use crate::options::Options;
+use crate::server::{Server, ServerConfig, Service};
+use crate::session::Session;
+use crate::tls::{Anchor, Identity, Trust};
+use mpquic::Closed;
+use scheduler::Outage;
+use serde::Deserialize;
+use std::net::{IpAddr, SocketAddr};
+use units::{Duration, Instant};
+
+/// The protocol of bulk transfers.
+const ALPN: &[u8] = b"skyweave-bulk";
+/// A self-signed certificate has to name something; clients know it by its pin.
+const NAME: &str = "bulk.skyweave";
+/// How often the end of time is looked for.
+const LOOK: Duration = Duration::from_millis(20);
+/// Between two tries to reach the server: a device tries again as soon as it has a path.
+const RETRY: Duration = Duration::from_millis(100);
+
+/// Outages that are known ahead.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Foreseen {
+    /// The client's address on the path.
+    pub client: IpAddr,
+    /// Beginning and end of each, on `CLOCK_MONOTONIC`.
+    pub outages_ns: Vec<(u64, u64)>,
+}
+
+/// One end of a transfer. All times are those of `CLOCK_MONOTONIC`, which both ends share.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Carry {
+    /// How the connection behaves.
+    pub options: Options,
+    /// This end sends.
+    pub sends: bool,
+    /// Size; `None`: as much as fits.
+    pub bytes: Option<u64>,
+    /// Samples are counted from here.
+    pub epoch_ns: u64,
+    /// It is over then.
+    pub end_ns: u64,
+    /// Spacing of the samples; 0: none.
+    pub interval_ns: u64,
+    /// What the sender knows ahead.
+    #[serde(default)]
+    pub forecasts: Vec<Foreseen>,
+    /// Client: where the server is.
+    pub server: Option<SocketAddr>,
+    /// Client: fingerprint of the server's certificate.
+    pub pin: Option<String>,
+    /// Client: interfaces or addresses of the paths.
+    #[serde(default)]
+    pub paths: Vec<String>,
+    /// Client: those of `paths` that carry data only while no other one is usable.
+    #[serde(default)]
+    pub backups: Vec<String>,
+}
+
+/// All of it is on `CLOCK_MONOTONIC` itself.
+fn clock() -> Clock {
+    Clock::since(0)
+}
+
+impl Carry {
+    fn plan(&self, is_client: bool) -> BulkPlan {
+        let at = Instant::from_nanos;
+        let known = |of: &Foreseen| {
+            let outages = of.outages_ns.iter();
+            let outages = outages.map(|(start, end)| Outage { start: at(*start), end: at(*end) });
+            (of.client, outages.collect())
+        };
+        BulkPlan {
+            sends: self.sends,
+            bytes: self.bytes,
+            end: at(self.end_ns),
+            epoch: at(self.epoch_ns),
+            interval: Duration::from_nanos(self.interval_ns),
+            forecasts: self.forecasts.iter().map(known).collect(),
+            is_client,
+            datagram_bytes: self.options.datagram_bytes as u64,
+            clock: clock(),
+        }
+    }
+}
+
+/// The client's end of a transfer, until it is complete or its time over.
+///
+/// # Errors
+/// A description that makes no sense. What happens on the way is in the report.
+pub fn carry(carry: &Carry) -> Result<BulkReport, SocketError> {
+    let missing =
+        |what: &str| SocketError::Config(format!("a client needs the {what} of the server"));
+    let server = carry.server.ok_or_else(|| missing("address"))?;
+    let pin = carry.pin.as_ref().ok_or_else(|| missing("fingerprint"))?;
+    let trust = Trust::new(&Anchor::pin(pin)?)?;
+    let place = |name: &String| carry.paths.iter().position(|path| path == name);
+    let unknown = |name: &String| {
+        SocketError::Config(format!("the backup path {name} is none of the client's paths"))
+    };
+    let backups = carry.backups.iter().map(|name| place(name).ok_or_else(|| unknown(name)));
+    let config = ClientConfig {
+        servers: vec![server],
+        name: server.to_string(),
+        paths: carry.paths.iter().map(|path| Local::parse(path)).collect(),
+        backups: backups.collect::<Result<_, _>>()?,
+        endpoint: carry.options.config(trust.role(NAME, ALPN)?)?,
+        trust,
+        scheduler: carry.options.scheduler.clone(),
+        qlog: carry.options.qlog.clone(),
+        patience: Duration::from_nanos(carry.end_ns.saturating_sub(clock().now().as_nanos())),
+        clock: clock(),
+    };
+    let end = Instant::from_nanos(carry.end_ns);
+    loop {
+        let (mut bulk, report) = Bulk::new(carry.plan(true));
+        let error = match Client::connect(config.clone(), &mut bulk) {
+            Ok(mut client) => {
+                let _how = client.run(&mut bulk); // the report has it
+                return Ok(report.lock().clone());
+            }
+            Err(error @ (SocketError::Config(_) | SocketError::Certificate(_))) => {
+                return Err(error);
+            }
+            Err(error) => error,
+        };
+        if clock().now() + RETRY >= end {
+            report.lock().error = Some(format!("no connection: {error}"));
+            return Ok(report.lock().clone());
+        }
+        std::thread::sleep(RETRY);
+    }
+}
+
+/// The server's end of transfers.
+pub struct BulkServer {
+    server: Server,
+    pin: String,
+}
+
+impl BulkServer {
+    /// Listens, with a new certificate.
+    ///
+    /// # Errors
+    /// An address that cannot be had, or options that make no sense.
+    pub fn bind(address: SocketAddr, options: &Options) -> Result<Self, SocketError> {
+        let identity = Identity::self_signed(&[NAME.to_owned()])?;
+        let config = ServerConfig {
+            endpoint: options.config(identity.role(ALPN)?)?,
+            scheduler: options.scheduler.clone(),
+            qlog: options.qlog.clone(),
+            max_connections: 64,
+            max_half_open: 64,
+            retry: RetryPolicy::Never, // a study knows its clients
+            clock: clock(),
+        };
+        let server = Server::bind(address, config)?;
+        Ok(Self { server, pin: identity.fingerprint() })
+    }
+
+    /// The port that it listens on.
+    pub fn port(&self) -> u16 {
+        self.server.port()
+    }
+
+    /// What its client has to know.
+    pub fn pin(&self) -> &str {
+        &self.pin
+    }
+
+    /// The server's end of a transfer, until it is complete or its time over.
+    ///
+    /// # Errors
+    /// What the system refuses.
+    pub fn carry(&mut self, carry: &Carry) -> Result<BulkReport, SocketError> {
+        let mut service = OneTransfer {
+            plan: carry.plan(false),
+            reports: Vec::new(),
+            look_at: Instant::ZERO,
+            over: false,
+        };
+        self.server.run(&mut service)?;
+        // A client that tries several paths leaves connections without any data behind.
+        let reports = service.reports.iter().map(|report| report.lock().clone());
+        Ok(reports.max_by_key(|report| report.bytes).unwrap_or_default())
+    }
+}
+
+struct OneTransfer {
+    plan: BulkPlan,
+    reports: Vec<Shared>,
+    look_at: Instant,
+    over: bool,
+}
+
+impl Service for OneTransfer {
+    fn open(&mut self, _remote: SocketAddr) -> Box<dyn Session> {
+        let (bulk, report) = Bulk::new(self.plan.clone());
+        self.reports.push(report);
+        Box::new(bulk)
+    }
+
+    fn closed(&mut self, _remote: SocketAddr, how: &Closed) {
+        let done = self.reports.iter().any(|report| report.lock().completed_ns.is_some());
+        self.over |= done || matches!(how, Closed::PeerApplication(COMPLETE, _));
+    }
+
+    fn due(&self) -> Instant {
+        self.look_at
+    }
+
+    fn look(&mut self, now: Instant, _connections: usize) -> bool {
+        self.look_at = now + LOOK;
+        !self.over && now < self.plan.end
+    }
+}

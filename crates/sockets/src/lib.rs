@@ -1,0 +1,56 @@
+//! Multipath QUIC on UDP sockets: drivers for the endpoints of `crates/mpquic`, and what runs on them.
+//!
+//! A [`Client`] has a socket for each path, bound to an interface; a [`Server`] has one socket for
+//! all its connections, and distinguishes a client's paths by their addresses. Both run in the
+//! caller's thread and hand everything to a [`Session`]. Datagrams of one size leave as one batch
+//! (GSO), and come in batches (GRO, `recvmmsg`), by quinn-udp. Linux first: elsewhere it is not
+//! tried.
+//!
+//! A server keeps a bounded number of handshakes under way, and asks for a proof of the client's address
+//! (Retry) when many are.
+//!
+//! **Not there:** migration of a path to other addresses, which clients here do by opening a new path;
+//! path MTU discovery.
+
+mod bulk;
+mod carry;
+mod client;
+mod clock;
+mod connect;
+mod error;
+mod fetch;
+mod files;
+mod gate;
+mod get;
+mod interfaces;
+mod lane;
+mod log;
+mod options;
+mod peer;
+mod server;
+mod session;
+mod socket;
+mod tls;
+mod wait;
+mod watch;
+
+pub use bulk::{Bulk, BulkPlan, BulkReport, Happening, PathRow, Row, Shared};
+pub use carry::{BulkServer, Carry, Foreseen, carry};
+pub use client::{Client, ClientConfig};
+pub use clock::{Clock, monotonic_ns};
+pub use error::SocketError;
+pub use fetch::{Fetch, Fetched, fetch, resolve};
+pub use files::{Files, Served};
+pub use gate::RetryPolicy;
+pub use get::{Get, Progress};
+pub use interfaces::Local;
+pub use options::Options;
+pub use server::{Server, ServerConfig, Service};
+pub use session::{Ends, Notice, PathReport, Session, Status};
+pub use tls::{Anchor, HQ_INTEROP, Identity, Trust};
+
+#[cfg(test)]
+extern crate self as sockets; // what tests share with the examples names the crate from outside
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,5 @@
+"""``python -m skyweave.cli``."""
+
+from skyweave.cli import main
+
+main()

@@ -1,0 +1,1 @@
+"""skyweave bench: how fast the parts are."""

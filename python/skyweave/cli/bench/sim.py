@@ -1,0 +1,150 @@
+"""``skyweave bench``: how fast the engine is on this machine, measured, never judged."""
+
+from __future__ import annotations
+
+import json
+import resource
+import statistics
+import time
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from skyweave import _skyweave
+from skyweave.engine.simulator import simulate
+from skyweave.model.config import (
+    Bernoulli,
+    Bulk,
+    Connection,
+    ConstantDelay,
+    ConstantRate,
+    DropTail,
+    Link,
+    Path,
+    Run,
+)
+
+bench_app = typer.Typer(help="Measure how fast Skyweave is on this machine.", no_args_is_help=True)
+
+AMPLE_BYTES = 450_000_000
+REPETITIONS = 7
+COST_ROUNDS, COST_CALLS = 7, 200_000
+
+_MEANING = {
+    "link_packets_per_s": "segments and ACKs that leave a link, per second of one core",
+    "transfer_100mb_two_paths_s": "wall time of 100 MB by Multipath TCP over two steady paths",
+    "peak_rss_mb": "peak memory of the whole process, Python included",
+    "rss_growth_mb": "growth of that peak from a run of 20 s to one of 400 s",
+}
+
+
+@bench_app.callback()
+def _bench() -> None:
+    """Take nothing: each benchmark is a command of its own."""
+
+
+@bench_app.command()
+def sim(
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Measure the simulator: packets per second, a 100 MB transfer, memory."""
+    say_figures(measure_sim(), _MEANING, as_json)
+
+
+def say_figures(figures: dict[str, float], meaning: dict[str, str], as_json: bool) -> None:
+    """Print figures by name: as one JSON object, or as a table with what each of them means."""
+    if as_json:
+        print(json.dumps(figures))
+        return
+    table = Table(box=None)
+    for column in ("figure", "value", "meaning"):
+        table.add_column(column)
+    for name, value in figures.items():
+        table.add_row(name, f"{value:,.3f}" if value < 100 else f"{value:,.0f}", meaning[name])
+    Console().print(table)
+
+
+@bench_app.command("algorithms")
+def bench_algorithms(
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Measure what one decision of a scheduler and one ACK of a congestion control cost."""
+    costs = json.loads(_skyweave.measure_algorithms(COST_ROUNDS, COST_CALLS))
+    if as_json:
+        print(json.dumps({f"{kind}_ns": found for kind, found in costs.items()}))
+        return
+    decisions = Table("scheduler", "2 paths", "8 paths", title="ns per decision", box=None)
+    for name, cost in costs["scheduler"].items():
+        decisions.add_row(name, f"{cost['2']:.0f}", f"{cost['8']:.0f}")
+    acks = Table("congestion control", "ns", title="ns per acknowledgement", box=None)
+    for name, cost in costs["congestion"].items():
+        acks.add_row(name, f"{cost:.0f}")
+    Console().print(decisions, acks, sep="\n")
+
+
+def measure_sim() -> dict[str, float]:
+    """Measure; the keys are those of ``skyweave bench sim --json``. Medians of several runs."""
+    transfer = Run(paths=_paths(), connections=(_connection(Bulk(bytes=100_000_000)),))
+    walls = [_wall(transfer) for _ in range(REPETITIONS)]
+    mix = [
+        Run(paths=_paths(loss), connections=(_connection(Bulk(duration_s=20.0), **change),))
+        for loss in (0.0, 0.005)
+        for change in (
+            {"congestion": "cubic"},
+            {"congestion": "bbr"},
+            {"congestion": "bbr", "scheduler": "blest"},
+            {"congestion": "bbr", "mode": "upstream", "scheduler": "upstream"},
+        )
+    ]
+    rates = [_packets_per_s(mix) for _ in range(REPETITIONS)]
+    _length(20.0)
+    short_mb = _peak_rss_mb()
+    _length(400.0)
+    return {
+        "link_packets_per_s": statistics.median(rates),
+        "transfer_100mb_two_paths_s": statistics.median(walls),
+        "peak_rss_mb": _peak_rss_mb(),
+        "rss_growth_mb": _peak_rss_mb() - short_mb,
+    }
+
+
+def _paths(loss_ratio: float = 0.0) -> tuple[Path, ...]:
+    def path(name: str, mbps: float, rtt_ms: float) -> Path:
+        link = Link(
+            capacity=ConstantRate(mbps=mbps),
+            delay=ConstantDelay(ms=rtt_ms / 2),
+            queue=DropTail(bytes=int(mbps * rtt_ms * 125)),
+            loss=Bernoulli(ratio=loss_ratio),
+        )
+        return Path(name=name, down=link, up=link)
+
+    return (path("satellite", 50.0, 60.0), path("terrestrial", 100.0, 108.0))
+
+
+def _connection(workload: Bulk, **change: str) -> Connection:
+    ample = {"send_buffer_bytes": AMPLE_BYTES, "receive_buffer_bytes": AMPLE_BYTES}
+    return Connection.model_validate({"workload": workload, **ample, **change})
+
+
+def _wall(run: Run) -> float:
+    begin = time.perf_counter()
+    simulate(run)
+    return time.perf_counter() - begin
+
+
+def _packets_per_s(runs: list[Run]) -> float:
+    begin = time.perf_counter()
+    packets = sum(simulate(run).totals["link_packets"] for run in runs)
+    return float(packets / (time.perf_counter() - begin))
+
+
+def _length(duration_s: float) -> None:
+    """Run for so long with few samples, so that a record's size does not count."""
+    connection = _connection(Bulk(duration_s=duration_s), congestion="cubic")
+    simulate(Run(paths=_paths(0.001), connections=(connection,), sample_interval_ms=10_000))
+
+
+def _peak_rss_mb() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

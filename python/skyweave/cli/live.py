@@ -1,0 +1,91 @@
+"""``skyweave shell`` and ``skyweave link``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from skyweave.cli.profiles import KEYS, parse_path
+from skyweave.errors import ConfigError
+from skyweave.live.shell import run_shell
+from skyweave.live.world.control import tell_shell
+
+_PROFILE = (
+    "A path, e.g. starlink=alaska/starlink, lte=down=lte.down,up=lte.up,rtt=50 or "
+    "wifi=down=50,up=20,rtt=30,loss=0.001. May be given several times. Keys: "
+    + "; ".join(f"{key} ({meaning})" for key, meaning in KEYS.items())
+    + "."
+)
+
+
+def shell(
+    path: Annotated[list[str], typer.Option(metavar="NAME=PROFILE", help=_PROFILE)],
+    command: Annotated[
+        list[str] | None, typer.Argument(help="What to run, after --; your shell if not given.")
+    ] = None,
+    server_run: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COMMAND", help="Run this on the server, e.g. 'iperf3 -s'."),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Drive of a preset, and random losses.")] = 1,
+    buffer_mb: Annotated[
+        float | None, typer.Option(help="Largest TCP buffers in MB; the host's if not given.")
+    ] = None,
+    capture: Annotated[
+        Path | None, typer.Option(help="Folder for a pcapng file of each path.")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Say nothing about the links.")] = False,
+) -> None:
+    """Open a shell, or run a program, inside an emulated host with several paths.
+
+    The other end is called 'server'; 'server.NAME' is reached over that path alone.
+
+    Multipath TCP is set up: 'mptcpize run PROGRAM' uses all paths.
+
+    Needs no root where user namespaces are allowed; changes nothing of the host, leaves nothing.
+    """
+    paths = [parse_path(text, seed) for text in path]
+    code = run_shell(
+        paths,
+        command or [],
+        server_run=server_run or [],
+        seed=seed,
+        buffer_mb=buffer_mb,
+        capture=capture,
+        summary=not quiet,
+    )
+    raise typer.Exit(code)
+
+
+def link(
+    path: Annotated[str, typer.Argument(help="Name of the path.")],
+    down_mbps: Annotated[float | None, typer.Option(help="New capacity to the client.")] = None,
+    up_mbps: Annotated[float | None, typer.Option(help="New capacity from the client.")] = None,
+    rtt: Annotated[float | None, typer.Option(help="New round-trip time in ms.")] = None,
+    loss: Annotated[float | None, typer.Option(help="New share of lost packets, 0 to 1.")] = None,
+    on: Annotated[
+        bool | None, typer.Option("--on/--off", help="Carry packets again, or drop them all.")
+    ] = None,
+) -> None:
+    """Change a path of the 'skyweave shell' that this runs in, at once."""
+    common: dict[str, Any] = {}
+    if rtt is not None:
+        common["delay"] = {"kind": "constant", "ms": rtt / 2}
+    if loss is not None:
+        common["loss"] = {"kind": "bernoulli", "ratio": loss}
+    said = on is not None
+    for direction, mbps in (("down", down_mbps), ("up", up_mbps)):
+        change = {**common}
+        if mbps is not None:
+            change["capacity"] = {"kind": "constant", "mbps": mbps}
+        if change:
+            said = True
+            tell_shell({"do": "change", "path": path, "direction": direction, "change": change})
+    if on is not None:
+        tell_shell({"do": "path", "name": path, "up": on})
+    if not said:
+        raise ConfigError(
+            "nothing to change; give --down-mbps, --up-mbps, --rtt, --loss, --on, --off"
+        )

@@ -1,0 +1,1 @@
+"""The simulator as an engine, and schedulers written in Python."""

@@ -1,0 +1,1 @@
+"""What a live run saw, gathered into a record."""

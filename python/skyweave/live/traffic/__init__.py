@@ -1,0 +1,1 @@
+"""What sends and receives in live runs, and what the kernel says meanwhile."""

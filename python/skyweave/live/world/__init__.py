@@ -1,0 +1,1 @@
+"""Network namespaces of a live run: made, wired, controlled, and given back."""

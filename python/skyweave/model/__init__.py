@@ -1,0 +1,1 @@
+"""What all rooms share: runs, records, drives, checked models and texts."""

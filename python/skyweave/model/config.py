@@ -1,0 +1,237 @@
+"""The typed description of one simulated run; every field has its unit in its name.
+
+These models are what :func:`skyweave.simulate` takes and what a study expands into. They cross to
+Rust as JSON; the same names stand in ``crates/link`` and ``crates/sim``.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Millis = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Mbps = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Algorithm = str | dict[str, bool | float | str]
+"""A name, or a table with ``name`` and parameters: ``skyweave algorithms`` lists both."""
+Transport = Literal["tcp", "mptcp", "mpquic"]
+Ratio = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+
+
+class Model(BaseModel):
+    """A frozen model that refuses unknown fields."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class ConstantRate(Model):
+    """The same capacity at all times."""
+
+    kind: Literal["constant"] = "constant"
+    mbps: Mbps
+
+
+class RateSteps(Model):
+    """Capacity that is constant from each time to the next; loops after ``repeat_s`` if given."""
+
+    kind: Literal["steps"] = "steps"
+    times_s: tuple[Seconds, ...] = Field(min_length=1)
+    mbps: tuple[Mbps, ...] = Field(min_length=1)
+    repeat_s: Seconds | None = None
+
+
+class Opportunities(Model):
+    """Packet-delivery opportunities of 1,500 bytes at these milliseconds; loops (mahimahi)."""
+
+    kind: Literal["opportunities"] = "opportunities"
+    times_ms: tuple[int, ...] = Field(min_length=1)
+
+
+Capacity = Annotated[ConstantRate | RateSteps | Opportunities, Field(discriminator="kind")]
+
+
+class ConstantDelay(Model):
+    """The same one-way propagation delay at all times."""
+
+    kind: Literal["constant"] = "constant"
+    ms: Millis
+
+
+class DelaySteps(Model):
+    """One-way propagation delay that is constant from each time to the next."""
+
+    kind: Literal["steps"] = "steps"
+    times_s: tuple[Seconds, ...] = Field(min_length=1)
+    ms: tuple[Millis, ...] = Field(min_length=1)
+    repeat_s: Seconds | None = None
+
+
+Delay = Annotated[ConstantDelay | DelaySteps, Field(discriminator="kind")]
+
+
+class DropTail(Model):
+    """A first-in first-out queue bounded in bytes, in packets or in both."""
+
+    kind: Literal["droptail"] = "droptail"
+    bytes: Annotated[int, Field(gt=0)] | None = None
+    packets: Annotated[int, Field(gt=0)] | None = None
+
+
+class CoDel(Model):
+    """Controlled delay (RFC 8289), bounded in packets."""
+
+    kind: Literal["codel"] = "codel"
+    target_ms: Millis = 5.0
+    interval_ms: Millis = 100.0
+    packets: Annotated[int, Field(gt=0)] = 1000
+
+
+class InfiniteQueue(Model):
+    """A queue that never drops."""
+
+    kind: Literal["infinite"] = "infinite"
+
+
+Queue = Annotated[DropTail | CoDel | InfiniteQueue, Field(discriminator="kind")]
+
+
+class NoLoss(Model):
+    """Nothing is lost outside the queue."""
+
+    kind: Literal["none"] = "none"
+
+
+class Bernoulli(Model):
+    """Each packet is lost with the same probability, independently."""
+
+    kind: Literal["bernoulli"] = "bernoulli"
+    ratio: Ratio
+
+
+class GilbertElliott(Model):
+    """Two-state loss per packet: good → bad with ``p``, bad → good with ``r``."""
+
+    kind: Literal["gilbert-elliott"] = "gilbert-elliott"
+    p: Ratio
+    r: Ratio
+    loss_good: Ratio = 0.0
+    loss_bad: Ratio = 1.0
+
+
+class LossSteps(Model):
+    """Loss probability that is constant from each time to the next."""
+
+    kind: Literal["steps"] = "steps"
+    times_s: tuple[Seconds, ...] = Field(min_length=1)
+    ratio: tuple[Ratio, ...] = Field(min_length=1)
+    repeat_s: Seconds | None = None
+
+
+Loss = Annotated[NoLoss | Bernoulli | GilbertElliott | LossSteps, Field(discriminator="kind")]
+
+
+class OutageWindow(Model):
+    """No service in [start, end); what is in flight is dropped, or held until the end."""
+
+    start_s: Seconds
+    end_s: Seconds
+    in_flight: Literal["drop", "hold"] = "drop"
+
+
+class Link(Model):
+    """One direction of one path."""
+
+    capacity: Capacity
+    delay: Delay
+    queue: Queue = DropTail(packets=1000)
+    loss: Loss = NoLoss()
+    outages: tuple[OutageWindow, ...] = ()
+
+
+class UpWindow(Model):
+    """The interface exists in [start, end); both ends learn when it comes and goes."""
+
+    start_s: Seconds
+    end_s: Seconds | None = None
+
+
+class ForecastWindow(Model):
+    """An outage as it is foreseen, true or not: [start, end)."""
+
+    start_s: Seconds
+    end_s: Seconds
+
+    @model_validator(mode="after")
+    def _rising(self) -> Self:
+        if self.end_s <= self.start_s:
+            raise ValueError(
+                f"a foreseen outage from {self.start_s:g} s to {self.end_s:g} s: end_s must be "
+                "after start_s"
+            )
+        return self
+
+
+class Path(Model):
+    """A path between client and server: a link each way."""
+
+    name: str = Field(min_length=1)
+    down: Link
+    up: Link
+    backup: bool = False
+    present: tuple[UpWindow, ...] = (UpWindow(start_s=0.0),)
+    forecast: Literal["none", "outages"] | tuple[ForecastWindow, ...] = "none"
+    """What the sending end knows ahead: nothing, the outages of the links, or these windows."""
+
+
+class Bulk(Model):
+    """One transfer: ``bytes`` of it, or as much as fits until ``duration_s`` after its start."""
+
+    direction: Literal["down", "up"] = "down"
+    bytes: Annotated[int, Field(gt=0)] | None = None
+    duration_s: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
+
+
+class Quic(Model):
+    """What only multipath QUIC decides (``crates/mpquic``)."""
+
+    ack_path: Literal["same", "fastest", "scheduled", "duplicated"] = "same"
+    """Which path carries an acknowledgement: the one it is about, the one with the smallest RTT,
+    the one that the scheduler would take, or every one."""
+    reinjection: Literal["none", "failure", "tail", "all"] = "all"
+    """What is retransmitted on another path beyond what is known to be lost: nothing, the flight of
+    a path that fell silent, a slower path's rest when nothing is left to send, or both."""
+    datagram_bytes: Annotated[int, Field(ge=1200, le=65507)] = 1440
+    """UDP payload of a full packet."""
+
+
+class Connection(Model):
+    """One connection over some or all of the paths; several share their links."""
+
+    paths: tuple[str, ...] = ()
+    """Names of the paths in the order in which they are joined; empty: all of them."""
+    transport: Transport = "mptcp"
+    quic: Quic = Quic()
+    """Multipath QUIC only."""
+    subflows_per_path: Annotated[int, Field(ge=1, le=16)] = 1
+    """Subflows over each path, which share its links; Multipath TCP only."""
+    mode: Literal["v0.96", "upstream"] = "v0.96"
+    scheduler: Algorithm = "minrtt"
+    congestion: Algorithm = "cubic"
+    workload: Bulk = Bulk(duration_s=10.0)
+    start_s: Seconds = 0.0
+    send_buffer_bytes: Annotated[int, Field(ge=1500)] = 4 * 1024 * 1024
+    receive_buffer_bytes: Annotated[int, Field(ge=1500)] = 3 * 1024 * 1024
+    autotune: bool = False
+    """Let the receive buffer grow with twice what was read per round trip."""
+
+
+class Run(Model):
+    """Everything that decides the outcome of one run."""
+
+    paths: tuple[Path, ...] = Field(min_length=1)
+    connections: tuple[Connection, ...] = Field(min_length=1)
+    seed: Annotated[int, Field(ge=0)] = 1
+    stop_after_s: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 3600.0
+    """The run ends here at the latest, finished or not."""
+    sample_interval_ms: Annotated[int, Field(gt=0)] = 100

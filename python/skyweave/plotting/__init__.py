@@ -1,0 +1,1 @@
+"""What all pictures share: colours, and words for numbers."""

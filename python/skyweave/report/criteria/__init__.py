@@ -1,0 +1,1 @@
+"""Criteria of a study against its runs: findings, and how they are graded."""

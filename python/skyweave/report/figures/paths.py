@@ -1,0 +1,71 @@
+"""A figure of one run: what each path carried against what it could have, and all together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from skyweave.model.record import Record
+from skyweave.plotting.style import LIGHT
+from skyweave.report.figures.draw import WIDTH_IN
+from skyweave.report.numbers.metrics import Values, capacity_in_bins, total_of
+from skyweave.report.numbers.ramp import carried_mbps, lasted_s
+from skyweave.results.quantities import BIN_S
+
+_MARKS = {"established": "^", "closed": "v", "failed": "x", "revived": "o"}
+"""Events of paths that are marked, and how."""
+
+
+def paths_figure(record: Record, colours: dict[str, str], direction: str) -> Figure:
+    """Draw the paths of a run of one connection below each other, and their sum."""
+    run = record.provenance["run"]
+    used = run["connections"][0]["paths"]
+    paths = [path for path in run["paths"] if not used or path["name"] in used]
+    duration_s = min(float(run["stop_after_s"]), lasted_s(record))
+    rows = len(paths) + (len(paths) > 1)
+    figure = Figure(figsize=(WIDTH_IN, 1.2 + 1.5 * rows), layout="constrained")
+    panels = figure.subplots(rows, 1, sharex=True, squeeze=False)[:, 0]
+    capacities = [capacity_in_bins(path, direction, BIN_S, duration_s) for path in paths]
+    carried = [carried_mbps(record, path["name"], duration_s) for path in paths]
+    for axes, path, capacity, rates in zip(panels, paths, capacities, carried, strict=False):
+        colour = colours.get(path["name"], LIGHT["other1"])
+        _one(axes, (capacity, rates), colour, path["name"])
+        _events(axes, record, path, max(float(capacity.max(initial=0)), 0.1))
+    if len(paths) > 1:
+        _one(panels[-1], (total_of(capacities), total_of(carried)), LIGHT["bonded"], "all")
+    panels[-1].set_xlabel("time (s)")
+    panels[-1].set_xlim(0, duration_s)
+    handles, labels = panels[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper left", ncols=6, fontsize=8)
+    return figure
+
+
+def _one(axes: Axes, series: tuple[Values, Values], colour: str, name: str) -> None:
+    capacity, rates = series
+    edges = np.arange(len(rates) + 1) * BIN_S
+    axes.fill_between(
+        edges, 0, np.append(capacity, capacity[-1:]), step="post", linewidth=0,
+        color=colour, alpha=0.25, label="capacity",
+    )  # fmt: skip
+    axes.step(
+        edges, np.append(rates, rates[-1:]), where="post", color=colour, linewidth=1.6,
+        label="delivered",
+    )  # fmt: skip
+    axes.set_ylim(0, None)
+    axes.set_ylabel(f"{name}\n(Mbit/s)", fontsize=9)
+
+
+def _events(axes: Axes, record: Record, path: dict[str, Any], top: float) -> None:
+    events = record.events.filter(pl.col("path") == path["name"])
+    for name, mark in _MARKS.items():
+        times = events.filter(pl.col("event") == name)["time_s"].to_numpy()
+        (line,) = axes.plot(
+            times, np.full(len(times), 1.06 * top), mark, color=LIGHT["soft"], markersize=5,
+            fillstyle="none" if mark == "o" else "full", linestyle="none", label=name,
+            clip_on=False,
+        )  # fmt: skip
+        line.set_in_layout(False)  # without any event it has no extent to lay out

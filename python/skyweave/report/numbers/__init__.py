@@ -1,0 +1,1 @@
+"""Records reduced to the numbers of a report."""

@@ -1,0 +1,111 @@
+"""What live runs say of themselves: the kernel, and whether the machine kept the time."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from skyweave.errors import ResultsError
+from skyweave.report.numbers.panel import Results
+from skyweave.results.labels import Labels
+
+LATE_MS = 2.0
+"""A live run whose relay handed over its packets later than this (p99) is flagged."""
+
+
+@dataclass(frozen=True)
+class Flagged:
+    """A live run that is shown, but not to be trusted: its links were not the ones described."""
+
+    key: str
+    drives: str
+    drive: str
+    seed: int
+    direction: str
+    paths: str
+    settings: str
+    lateness_p99_ms: float | None
+    """How late packets were, 99th percentile; ``None`` where the record does not say."""
+
+    @property
+    def words(self) -> str:
+        """The run and its lateness in one line."""
+        late = self.lateness_p99_ms
+        said = "lateness not recorded" if late is None else f"p99 {late:.1f} ms late"
+        where = f"{self.paths} {self.direction} on {self.drive}, seed {self.seed}"
+        return f"{where} ({self.settings}): {said}"
+
+
+@dataclass(frozen=True)
+class EngineFacts:
+    """Which engines a study used, on which kernels, and which of its runs are flagged."""
+
+    engines: list[str]
+    kernels: list[str]
+    sources: list[str]
+    """What sent and received in live runs: ``own`` or ``iperf3``."""
+    live_runs: int
+    flagged: list[Flagged]
+
+    def summary(self) -> dict[str, Any]:
+        """Return what ``summary.json`` says of it."""
+        return {
+            "engines_used": self.engines,
+            "kernels": self.kernels,
+            "live_sources": self.sources,
+            "live_runs": self.live_runs,
+            "flagged_runs": [asdict(run) for run in self.flagged],
+        }
+
+
+def engine_facts(results: Results) -> EngineFacts:
+    """Read the provenance of all live runs; raise :class:`ResultsError` where it is broken."""
+    live = {key: labels for key, labels in results.runs if labels["engine"] == "live"}
+    provenance = {key: _provenance(results, key) for key in live}
+    return EngineFacts(
+        engines=list(dict.fromkeys(str(labels["engine"]) for _, labels in results.runs)),
+        kernels=sorted({str(facts.get("kernel", "not recorded")) for facts in provenance.values()}),
+        sources=sorted({str(facts.get("source", "not recorded")) for facts in provenance.values()}),
+        live_runs=len(live),
+        flagged=[
+            _flagged(key, live[key], facts) for key, facts in provenance.items() if is_late(facts)
+        ],
+    )
+
+
+def is_late(provenance: dict[str, Any]) -> bool:
+    """Tell whether a live run is to be flagged; one that does not say how late it was is."""
+    late = lateness_ms(provenance)
+    return late is None or late > LATE_MS
+
+
+def lateness_ms(provenance: dict[str, Any]) -> float | None:
+    """Return the 99th percentile of lateness of a live run in ms, ``None`` where it is unknown."""
+    p99 = (provenance.get("lateness_us") or {}).get("p99")
+    return None if p99 is None else float(p99) / 1000
+
+
+def _flagged(key: str, labels: Labels, provenance: dict[str, Any]) -> Flagged:
+    words = [labels[name] for name in ("transport", "scheduler", "congestion", "flows")]
+    return Flagged(
+        key=key,
+        drives=labels["drives"],
+        drive=labels["drive"],
+        seed=labels["seed"],
+        direction=labels["direction"],
+        paths=labels["paths"],
+        settings=", ".join(str(word) for word in words if word not in (None, "one")),
+        lateness_p99_ms=lateness_ms(provenance),
+    )
+
+
+def _provenance(results: Results, key: str) -> dict[str, Any]:
+    file = results.store.records / key / "record.json"
+    try:
+        facts: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))["provenance"]
+    except (OSError, ValueError, KeyError) as error:
+        raise ResultsError(
+            f"{file}: cannot be read ({error}); delete its folder and run the study again"
+        ) from error
+    return facts

@@ -1,0 +1,1 @@
+"""The page of a report, its summary, and the words around its numbers."""

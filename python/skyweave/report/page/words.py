@@ -1,0 +1,103 @@
+"""Numbers in sentences: the headline of a report and the small phrases around figures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from skyweave.plotting.words import mbps, percent
+from skyweave.report.numbers.namer import Namer
+from skyweave.report.numbers.panel import Panel
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What bonding gives on one panel: the best pair beside each of its paths alone."""
+
+    place: str
+    direction: str
+    cell: str
+    label: str
+    median_mbps: float
+    outage: float
+    alone: list[tuple[str, float, float]]
+    """For each path of the set: label, median in Mbit/s, share of seconds without data."""
+    sentence: str
+
+
+def foremost(panels: Iterable[Panel]) -> list[Panel]:
+    """Return the first panel of each group of drives and direction: the settings that lead."""
+    first: dict[tuple[str, str], Panel] = {}
+    for panel in panels:
+        first.setdefault((panel.drives, panel.direction), panel)
+    return list(first.values())
+
+
+def answers(panels: Iterable[Panel], namer: Namer) -> list[Answer]:
+    """Return an answer for each group of drives and direction, with the settings that lead."""
+    return [found for panel in foremost(panels) if (found := answer(panel, namer))]
+
+
+def answer(panel: Panel, namer: Namer) -> Answer | None:
+    """Return the answer of a panel, or None where nothing can be compared."""
+    if not panel.comparable:
+        return None
+    cell = max(panel.comparable, key=lambda c: panel.estimate("goodput", c, "median").value)
+    bonded, out = _numbers(panel, cell)
+    alone = [(namer.path(name), *_numbers(panel, name)) for name in cell.split("+")]
+    return Answer(
+        place=namer.drives(panel.drives),
+        direction=panel.direction,
+        cell=cell,
+        label=namer.cell(cell),
+        median_mbps=bonded,
+        outage=out,
+        alone=alone,
+        sentence=_sentence(panel, namer.cell(cell), bonded, out, alone),
+    )
+
+
+def _numbers(panel: Panel, cell: str) -> tuple[float, float]:
+    median = panel.estimate("goodput", cell, "median").value
+    return median, panel.estimate("goodput", cell, "zero_share").value
+
+
+def _sentence(
+    panel: Panel, label: str, bonded: float, out: float, alone: list[tuple[str, float, float]]
+) -> str:
+    """Say what bonding gives, whichever way it turned out."""
+    way = "Downloading" if panel.direction == "down" else "Uploading"
+    if panel.file_mib is not None:
+        against = ", and ".join(_against(bonded, name, median) for name, median, _ in alone)
+        size = f"{panel.file_mib:g} MiB"
+        return (
+            f"{way} {size} over {label} together, the median is {mbps(bonded)} Mbit/s: {against}."
+        )
+    parts = [_against(bonded, name, median) for name, median, _ in alone]
+    best_out = min(share for _, _, share in alone)
+    if out < best_out:
+        left = percent(out) if out > 0 else "none"
+        steadier = "the steadier of them"
+        gaps = f"Time without data falls from {percent(best_out)} on {steadier} to {left}."
+    elif out == best_out:
+        gaps = f"Time without data stays at {percent(out)}."
+    else:
+        gaps = f"Time without data rises from {percent(best_out)} to {percent(out)}."
+    return f"{way} over {label} together, the median is {mbps(bonded)} Mbit/s: " + (
+        f"{', and '.join(parts)}. {gaps}"
+    )
+
+
+def _against(bonded: float, name: str, median: float) -> str:
+    """Compare bonding with one path alone."""
+    said = f"{name} alone ({mbps(median)})"
+    if median <= 0:
+        return f"{said} has nothing in its median second"
+    change = bonded / median
+    if change >= 1.995:
+        return f"{change:.1f} times {said}"
+    if change >= 1.005:
+        return f"{100 * (change - 1):.0f} % more than {said}"
+    if change > 0.995:
+        return f"the same as {said}"
+    return f"{100 * (1 - change):.0f} % less than {said}"

@@ -1,0 +1,107 @@
+"""What a report knows runs by: their labels, and which of them can vary."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Any
+
+from skyweave.results.selection import SPANNING, Selection
+
+SETTINGS = (
+    "multipath", "mode", "scheduler", "congestion", "send_buffer_mb", "receive_buffer_mb",
+    "autotune", "queue", "rtt_scale", "reverse", "loss", "start", "flows", "engine", "file_mib",
+    "subflows_per_path", "ack_path", "reinjection", "datagram_bytes", "handover_s", "gap_s",
+    "forecast", "forecast_error_s", "forecast_missing", "forecast_false",
+)  # fmt: skip
+"""The labels that a plan can vary besides drives, direction, paths and transport."""
+LINKED = {
+    "send_buffer_mb": ("receive_buffer_mb",),
+    "flows": ("congestion",),
+    "multipath": (
+        "mode", "scheduler", "subflows_per_path", "ack_path", "reinjection", "datagram_bytes",
+        "send_buffer_mb", "receive_buffer_mb",
+    ),
+}  # fmt: skip
+"""Labels that follow another one: both buffers are often set at once, flows name their controls,
+and Multipath TCP and multipath QUIC have settings of their own."""
+Labels = dict[str, Any]
+
+
+def matches(labels: Labels, chosen: Selection) -> bool:
+    """Tell whether a run belongs to a selection; TCP has no scheduler and no mode to differ in."""
+    every = "all" if getattr(chosen, "kind", None) in SPANNING else None
+    if chosen.drives not in (labels["drives"], every):
+        return False
+    if chosen.direction not in (labels["direction"], every):
+        return False
+    return all(labels[key] in (value, None) for key, value in chosen.where.items())
+
+
+def with_linked(keys: Iterable[str]) -> set[str]:
+    """Return settings together with those that may vary because they follow them."""
+    return {other for key in keys for other in (key, *LINKED.get(key, ()))}
+
+
+def settings_of(labels: Iterable[Labels]) -> list[Labels]:
+    """Return the different combinations of settings among runs, those of TCP if it is alone."""
+    labels = list(labels)
+    together = [item for item in labels if item["transport"] != "tcp"] or labels
+    seen = {tuple(item[key] for key in SETTINGS): item for item in reversed(together)}
+    return [{key: item[key] for key in SETTINGS} for item in reversed(seen.values())]
+
+
+def pairs_of(runs: Iterable[tuple[str, Labels]]) -> tuple[list[tuple[str, str, Labels]], int]:
+    """Return the key of the simulated and of the live run of each pair, its labels, and the rest.
+
+    The rest is the number of runs without a partner. Runs with the same labels (a study can have
+    them, under settings that are no label) pair in their order.
+    """
+    found: dict[str, dict[str, list[tuple[str, Labels]]]] = {}
+    for key, labels in runs:
+        own = {name: value for name, value in labels.items() if name != "engine"}
+        twins = found.setdefault(json.dumps(own, sort_keys=True), defaultdict(list))
+        twins[labels["engine"]].append((key, own))
+    pairs, alone = [], 0
+    for twins in found.values():
+        both = list(zip(twins["sim"], twins["live"], strict=False))
+        pairs += [(sim, live, labels) for (sim, labels), (live, _) in both]
+        alone += len(twins["sim"]) + len(twins["live"]) - 2 * len(both)
+    return pairs, alone
+
+
+_ALGORITHM = re.compile(r"^(?P<name>[^()]+)(?:\((?P<parameters>.*)\))?$")
+
+
+def number_of(settings: Labels, key: str) -> float | None:
+    """Return a setting, or a parameter of the congestion control, if it is a number."""
+    value = settings.get(key)
+    if value is None:
+        value = parameters(str(settings["congestion"])).get(key)
+    return float(value) if isinstance(value, int | float) else None
+
+
+def parameters(label: str) -> dict[str, float | str]:
+    """Return name and parameters of an algorithm from its label.
+
+    >>> parameters("bbr2(loss_thresh=0.08, probe_rtt_win_ms=4000)")
+    {'name': 'bbr2', 'loss_thresh': 0.08, 'probe_rtt_win_ms': 4000.0}
+    """
+    match = _ALGORITHM.match(label)
+    if match is None:
+        return {"name": label}
+    found: dict[str, float | str] = {"name": match["name"]}
+    for part in (match["parameters"] or "").split(", "):
+        key, _, value = part.partition("=")
+        if value:
+            found[key] = _value(value)
+    return found
+
+
+def _value(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text

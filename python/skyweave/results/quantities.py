@@ -1,0 +1,62 @@
+"""What a report can measure of a run, and how it is called."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+Quantity = Literal[
+    "goodput", "bonded_minus_max", "sum_minus_bonded", "capacity",
+    "gain", "share_of_max", "srtt_ms", "flow_ratio",
+    "completion_s", "satellite_share", "retransmissions", "retransmission_rate",
+    "outage_retransmission_rate", "outage_share", "lost_in_outages",
+    "link_rtt_ms", "link_rtt_span_ms",
+    "utilisation", "longest_stall_s", "ramp_s",
+]  # fmt: skip
+
+
+class Words(NamedTuple):
+    """How an axis and how a sentence call a quantity; shares are shown in percent."""
+
+    axis: str
+    short: str
+    is_share: bool = False
+
+
+WORDS: dict[str, Words] = {
+    "goodput": Words("goodput (Mbit/s)", ""),
+    "bonded_minus_max": Words(
+        "bonded \N{MINUS SIGN} best alone (Mbit/s)", "bonded\N{MINUS SIGN}Max"
+    ),
+    "sum_minus_bonded": Words("sum \N{MINUS SIGN} bonded (Mbit/s)", "Sum\N{MINUS SIGN}bonded"),
+    "capacity": Words("capacity (Mbit/s)", "capacity"),
+    "gain": Words("bonded ÷ best network alone", "bonded ÷ best alone"),
+    "share_of_max": Words("normalised throughput (% of the maximum)", "share of the maximum", True),
+    "srtt_ms": Words("smoothed RTT (ms)", "srtt"),
+    "flow_ratio": Words("goodput of the first group ÷ the last", "first ÷ last group"),
+    "completion_s": Words("completion time (s)", "completion time"),
+    "satellite_share": Words("bytes by way of the satellite (%)", "satellite share", True),
+    "retransmissions": Words("packets sent again", "packets sent again"),
+    "retransmission_rate": Words("packets sent again (% of all)", "retransmission rate", True),
+    "outage_retransmission_rate": Words(
+        "packets sent again because of handovers (% of all)", "retransmission rate by outages", True
+    ),
+    "outage_share": Words(
+        "share of retransmissions that outages caused (%)", "caused by outages", True
+    ),
+    "lost_in_outages": Words("packets that outages took", "packets lost in outages"),
+    "link_rtt_ms": Words("propagation RTT (ms)", "propagation RTT"),
+    "link_rtt_span_ms": Words("largest \N{MINUS SIGN} smallest RTT (ms)", "RTT span"),
+    "utilisation": Words("goodput ÷ capacity of all its links (%)", "utilisation", True),
+    "longest_stall_s": Words("longest wait of the application (s)", "longest stall"),
+    "ramp_s": Words("from a new path to half of its capacity (s)", "ramp time"),
+}
+OF_RUNS = (
+    "completion_s", "satellite_share", "retransmissions", "retransmission_rate",
+    "outage_retransmission_rate", "outage_share", "lost_in_outages", "utilisation",
+    "longest_stall_s",
+)  # fmt: skip
+"""Quantities with one value a run."""
+MOMENTS = ("srtt_ms", "link_rtt_ms", "link_rtt_span_ms", "ramp_s")
+"""Quantities of moments, whatever one sample of a rate is."""
+BIN_S = 0.25
+"""Rates of a path are means over this many seconds."""

@@ -1,0 +1,1 @@
+"""A plan and its drives, multiplied out into runs."""

@@ -1,0 +1,241 @@
+"""The drives of a plan: synthesised from presets, or loaded, renamed and cut into segments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+
+from skyweave.errors import DataError
+from skyweave.model.config import OutageWindow, UpWindow
+from skyweave.model.drive import Drive, PathTrace, Series
+from skyweave.study.language.cells import cells_drive
+from skyweave.study.language.described import described
+from skyweave.study.language.orbits import OrbitDelay, missing_file
+from skyweave.study.language.plan import DriveSource, Plan
+from skyweave.synthesis.preset import Preset, load_preset
+
+Synthesise = Callable[[str | Preset, int, float], Drive]
+Load = Callable[[Path, str | None], list[Drive]]
+Scripted = TypeVar("Scripted", OutageWindow, UpWindow)
+
+
+_MOST_NOTES = 3
+"""Seeds that begin at different moments have notes that differ in a number."""
+
+
+@dataclass(frozen=True)
+class DriveRun:
+    """One drive under one seed, as a member of the group that the plan calls ``source``."""
+
+    source: str
+    drive: Drive
+    seed: int
+
+
+@dataclass(frozen=True)
+class Makers:
+    """Where drives are made; tests put their own functions here."""
+
+    synthesise: Synthesise
+    load: Load
+
+
+def default_makers() -> Makers:
+    """Return the makers of ``skyweave.data``."""
+    from skyweave.data import load
+    from skyweave.synthesis import synthesise
+
+    return Makers(synthesise=synthesise, load=load)
+
+
+def gather(
+    plan: Plan, data: Path | None, makers: Makers, folder: Path | None = None
+) -> tuple[list[DriveRun], list[str]]:
+    """Return all drives of the plan in its order, and a note on each source that is left out.
+
+    ``data`` is the folder below which data files are looked for; without it the sources that
+    need it are left out with a note. ``folder`` is that of the study: orbital elements are looked
+    for there as well. Raises :class:`DataError` when the folder or a file is
+    missing, or when nothing remains.
+    """
+    if data is not None and not data.is_dir():
+        raise DataError(f"--data {data}: is not a folder; give the folder that holds the data sets")
+    drives: list[DriveRun] = []
+    notes: list[str] = []
+    for source in plan.drives:
+        if source.preset is not None:
+            drives += _synthetic(source, makers.synthesise)
+        elif source.radio is not None:
+            drives += [
+                DriveRun(source.name, _renamed(made, source.rename), seed)
+                for seed in source.seed_list
+                for made in [cells_drive(source.name, source.radio, seed, source.duration_s or 0.0)]
+            ]
+        elif source.links is not None:
+            found, note = _described(source, [one for one in (folder, data) if one is not None])
+            drives += found
+            notes += note
+        elif data is None:
+            notes.append(
+                f"Drives '{source.name}' were left out: they need the files '{source.data}'; "
+                "give their folder with --data."
+            )
+        else:
+            found, note = _measured(source, data, makers.load, tuple(plan.paths))
+            drives += found
+            notes += note
+    if not drives:
+        raise DataError("no drives: every source of the study needs files; give --data FOLDER")
+    return drives, notes
+
+
+def _synthetic(source: DriveSource, synthesise: Synthesise) -> list[DriveRun]:
+    duration_s = source.duration_s or 0.0  # the plan checked that it is there
+    preset: str | Preset = source.preset or ""
+    if source.rtt_coupling is not None:
+        preset = recoupled(load_preset(str(preset)), source.rtt_coupling)
+    return [
+        DriveRun(source.name, _renamed(synthesise(preset, seed, duration_s), source.rename), seed)
+        for seed in source.seed_list
+    ]
+
+
+def _described(source: DriveSource, folders: list[Path]) -> tuple[list[DriveRun], list[str]]:
+    """Make the drives of described links; without a file of orbital elements there are none."""
+    links, duration_s = source.links or {}, source.duration_s or 0.0
+    for path in links.values():
+        if isinstance(path.rtt_ms, OrbitDelay) and (file := missing_file(path.rtt_ms, folders)):
+            return [], [
+                f"Drives '{source.name}' were left out: they need the orbital elements '{file}'; "
+                "put that file beside the study, or give its folder with --data."
+            ]
+    drives: list[DriveRun] = []
+    notes: dict[str, None] = {}
+    for seed in source.seed_list:
+        drive, said = described(source.name, links, seed, duration_s, folders)
+        drives.append(DriveRun(source.name, drive, seed))
+        notes |= dict.fromkeys(f"Drives '{source.name}': {note}" for note in said)
+    return drives, list(notes)[:_MOST_NOTES]
+
+
+def recoupled(preset: Preset, coupling: float) -> Preset:
+    """Return a preset whose RTTs follow their downlinks by another correlation."""
+    paths = {}
+    for name, path in preset.paths.items():
+        rtt_ms = path.rtt_ms.model_copy(update={"coupling": coupling})
+        paths[name] = path.model_copy(update={"rtt_ms": rtt_ms})
+    return preset.model_copy(update={"paths": paths})
+
+
+def _measured(
+    source: DriveSource, data: Path, load: Load, used: tuple[str, ...]
+) -> tuple[list[DriveRun], list[str]]:
+    """Load, rename, cut, filter and thin the drives of a data source."""
+    files = sorted(data.glob(source.data or ""))
+    if not files:
+        raise DataError(
+            f"{data}: holds nothing that matches '{source.data}' (drives '{source.name}'); "
+            "check --data, or fetch the data set (skyweave data --help)"
+        )
+    drives = [
+        _renamed(drive, source.rename) for file in files for drive in load(file, source.format)
+    ]
+    drives = [drive for drive in drives if set(source.require) <= set(drive.paths)]
+    segments = [piece for drive in drives for piece in _cut(drive, source.segment_s)]
+    alive = [piece for piece in segments if _zero_share(piece, used) <= source.max_zero_share]
+    notes = []
+    if len(alive) < len(segments):
+        notes.append(
+            f"Drives '{source.name}': {len(segments) - len(alive)} of {len(segments)} segments "
+            "were left out because a path is at zero for more than "
+            f"{source.max_zero_share:.0%} of the time."
+        )
+    chosen = _spread(alive, source.max_segments)
+    if not chosen:
+        raise DataError(
+            f"drives '{source.name}': no segment of '{source.data}' is left; "
+            "shorten segment_s, raise max_zero_share or require fewer paths"
+        )
+    return [DriveRun(source.name, drive, s) for drive in chosen for s in source.seed_list], notes
+
+
+def _renamed(drive: Drive, names: dict[str, str]) -> Drive:
+    return replace(drive, paths={names.get(old, old): path for old, path in drive.paths.items()})
+
+
+def _spread(drives: list[Drive], most: int | None) -> list[Drive]:
+    """Return at most ``most`` of the drives, evenly spread over the list."""
+    if most is None or len(drives) <= most:
+        return drives
+    return [drives[index * len(drives) // most] for index in range(most)]
+
+
+def _cut(drive: Drive, segment_s: float | None) -> list[Drive]:
+    """Cut a drive into whole segments; the rest at its end is left out."""
+    if segment_s is None:
+        return [drive]
+    count = int(drive.duration_s // segment_s)
+    return [
+        replace(
+            drive,
+            name=f"{drive.name}#{number + 1}",
+            paths={
+                name: window(path, number * segment_s, (number + 1) * segment_s)
+                for name, path in drive.paths.items()
+            },
+        )
+        for number in range(count)
+    ]
+
+
+def window(path: PathTrace, start_s: float, end_s: float) -> PathTrace:
+    """Return what a path does in [start, end), on a clock that begins there."""
+    return PathTrace(
+        downlink_mbps=_slice(path.downlink_mbps, start_s, end_s),
+        uplink_mbps=_slice(path.uplink_mbps, start_s, end_s),
+        rtt_ms=_slice(path.rtt_ms, start_s, end_s),
+        loss_ratio=_slice(path.loss_ratio, start_s, end_s),
+        outages=_shift(path.outages, start_s, end_s),
+        present=None if path.present is None else _shift(path.present, start_s, end_s),
+    )
+
+
+def _shift(windows: Iterable[Scripted], start_s: float, end_s: float) -> tuple[Scripted, ...]:
+    """Return the windows that reach into [start, end), on a clock that begins at its start.
+
+    Their ends may lie beyond: nothing comes back because a piece of the drive is over.
+    """
+    return tuple(
+        one.model_copy(
+            update={
+                "start_s": max(one.start_s - start_s, 0.0),
+                "end_s": None if one.end_s is None else one.end_s - start_s,
+            }
+        )
+        for one in windows
+        if one.start_s < end_s and (one.end_s is None or one.end_s > start_s)
+    )
+
+
+def _slice(series: Series | None, start_s: float, end_s: float) -> Series | None:
+    """Return what holds in [start, end), with its own clock; the value at the start included."""
+    if series is None:
+        return None
+    first = max(int(np.searchsorted(series.times_s, start_s, side="right")) - 1, 0)
+    last = max(int(np.searchsorted(series.times_s, end_s, side="left")), first + 1)
+    times = np.maximum(series.times_s[first:last] - start_s, 0.0)
+    return Series(times_s=times, values=series.values[first:last])
+
+
+def _zero_share(drive: Drive, used: tuple[str, ...]) -> float:
+    """Return the largest share of downlink samples at zero (or not logged) of the used paths."""
+    shares = [
+        float(np.mean(np.nan_to_num(path.downlink_mbps.values) <= 0))
+        for name, path in drive.paths.items()
+        if name in used and path.downlink_mbps is not None
+    ]
+    return max(shares, default=0.0)

@@ -1,0 +1,1 @@
+"""A compiled study, run: engines, threads or a cluster, and records kept."""

@@ -1,0 +1,149 @@
+"""Which engine computes which run: the simulator, or Linux itself in real time (``live``)."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib
+import platform
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Literal
+
+from skyweave.errors import ConfigError, SkyweaveError
+from skyweave.model.record import Engine
+from skyweave.study.compile.expand import Job
+from skyweave.study.language.criteria import Published
+from skyweave.study.language.plan import Plan
+
+EngineName = Literal["sim", "live"]
+SourceName = Literal["own", "iperf3"]
+"""What sends and receives in live runs."""
+LIVE_CODE = Path(__file__).parents[2] / "live"
+
+
+def default_engine() -> Engine:
+    """Return the simulator; raise :class:`SkyweaveError` when it was not built."""
+    engine = getattr(importlib.import_module("skyweave.engine.simulator"), "simulate", None)
+    if engine is None:
+        raise SkyweaveError(
+            "the simulator is not built; install skyweave, or run 'maturin develop --release'"
+        )
+    found: Engine = engine
+    return found
+
+
+def live_engine(source: SourceName = "own") -> Engine:
+    """Return the engine that runs on this machine's own kernel (``skyweave.live``)."""
+    found: Any = importlib.import_module("skyweave.live.engine").run_live
+    engine: Engine = found if source == "own" else functools.partial(found, source=source)
+    return engine
+
+
+def live_version(source: SourceName = "own") -> str:
+    """Return what decides a live run beside its description and the compiled engine.
+
+    That is the kernel, the source, and a hash of the Python that makes worlds and moves data.
+    """
+    digest = hashlib.sha256()
+    for file in sorted(LIVE_CODE.rglob("*.py")):
+        digest.update(file.name.encode() + b"\0" + file.read_bytes())
+    return f"{platform.system()} {platform.release()} {source} {digest.hexdigest()[:8]}"
+
+
+def check_live(
+    study: Path, jobs: Iterable[Job], cluster: str | None, source: SourceName = "own"
+) -> None:
+    """Raise :class:`ConfigError` for a live run that this machine's kernel cannot do."""
+    jobs = list(jobs)
+    live = list(dict.fromkeys(job.key for job in jobs if job.engine == "live"))
+    if not live:
+        if source != "own":
+            raise ConfigError(
+                f"{study}: has no live runs, and --source {source} is for those; "
+                "leave it out, or add --engine live"
+            )
+        return
+    if cluster is not None:
+        raise ConfigError(
+            f"{study}: {len(live)} of its runs are live and need this machine to themselves; "
+            "leave out --cluster, or run it with --engine sim"
+        )
+    try:
+        refusal = importlib.import_module("skyweave.live.check").refusal
+    except ModuleNotFoundError as error:
+        raise ConfigError(
+            f"{study}: has live runs, but this Skyweave has no live engine ({error}); "
+            "run it with --engine sim"
+        ) from error
+    refusals = [refusal]
+    if source == "iperf3":
+        refusals.append(importlib.import_module("skyweave.live.traffic.iperf").refusal)
+    for job in jobs:
+        found = (refuse(job.run) for refuse in refusals if job.engine == "live")
+        why = next((reason for reason in found if reason is not None), None)
+        if why is not None:
+            raise ConfigError(
+                f"{study}: {str(why).rstrip('. ')}; run it with --engine sim, or change the setting"
+            )
+
+
+def with_engine(
+    plan: Plan, published: Published, name: EngineName
+) -> tuple[Plan, Published, list[str]]:
+    """Return the plan with ``name`` in place of every engine that the file says, and notes.
+
+    Figures and criteria that look at another engine, or at a difference between engines by their
+    settings, are left out with a note; kinds ``engines`` and ``agreement`` stay and say themselves
+    that there is nothing to compare.
+    """
+    settings = plan.settings.model_copy(update={"engine": (name,)})
+    blocks = tuple(block.model_copy(update={"engine": None}) for block in plan.compare)
+    figures = tuple(figure for figure in plan.figures if not _is_about_another(figure, name))
+    criteria = tuple(one for one in published.criteria if not _is_about_another(one, name))
+    gone = [f"figure '{one.id}'" for one in plan.figures if one not in figures]
+    gone += [f"criterion '{one.id}'" for one in published.criteria if one not in criteria]
+    notes = [f"All runs are of engine '{name}', as --engine said."]
+    if gone:
+        notes.append(f"Left out, because they need another engine: {', '.join(gone)}.")
+    return (
+        plan.model_copy(update={"settings": settings, "compare": blocks, "figures": figures}),
+        published.model_copy(update={"criteria": criteria}),
+        notes,
+    )
+
+
+def _is_about_another(chosen: Any, name: EngineName) -> bool:
+    """Tell whether a figure or criterion needs runs of another engine than ``name``."""
+    selections = (chosen, *getattr(chosen, "beside", ()))
+    if any(one.where.get("engine", name) != name for one in selections):
+        return True
+    if "engine" in getattr(chosen, "where_any", {}):
+        return any(value != name for value in chosen.where_any["engine"])
+    return hasattr(chosen, "text") and "engine" in (
+        getattr(chosen, "by", None),
+        getattr(chosen, "than", None),
+    )
+
+
+def duration_words(seconds: float) -> str:
+    """Return a duration as a person would say it.
+
+    >>> duration_words(42.4), duration_words(840), duration_words(9000)
+    ('42 s', '14 min', '2.5 h')
+    """
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    if seconds < 5400:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"
+
+
+def live_words(runs: float, seconds: float, at_a_time: int = 1) -> str:
+    """Say how long live runs take: ``seconds`` of them all, ``at_a_time`` of them at once.
+
+    >>> live_words(42, 840)
+    '42 live runs take about 14 min in real time.'
+    """
+    what = "live run takes" if runs == 1 else "live runs take"
+    return f"{runs:.0f} {what} about {duration_words(seconds / at_a_time)} in real time."

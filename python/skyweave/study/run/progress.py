@@ -1,0 +1,150 @@
+"""How far a study is: a bar on a terminal, a few plain lines elsewhere."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TaskProgressColumn,
+    TextColumn,
+    TimeRemainingColumn,
+)
+from rich.text import Text
+
+Report = Callable[[float], None]
+"""Told about each finished run: how many packets it was expected to carry (live: its seconds)."""
+
+
+class _Left(ProgressColumn):
+    """How long live runs still take: they take the time that they describe."""
+
+    def __init__(self, at_a_time: int) -> None:
+        super().__init__()
+        self._at_a_time = at_a_time
+
+    def render(self, task: Task) -> Text:
+        """Render the column: seconds of runs not done, less what passed since the last ended."""
+        since = time.monotonic() - task.fields["since"]
+        left = max(task.remaining or 0.0, 0.0) / self._at_a_time - since
+        return Text(f"ready in {_clock(max(left, 0.0))}")
+
+
+class _Rate(ProgressColumn):
+    """Packets a second."""
+
+    def render(self, task: Task) -> Text:
+        """Render the column."""
+        return Text(f"{_amount(task.speed or 0.0)} packets/s", style="dim")
+
+
+@contextmanager
+def progress(console: Console, runs: int, packets: float) -> Iterator[Report]:
+    """Show how ``runs`` runs with about ``packets`` packets in all get done."""
+    if console.is_terminal:
+        with _bar(console) as bar:
+            task = bar.add_task("runs", total=max(packets, 1.0), done=0, runs=runs)
+            count = iter(range(1, runs + 1))
+
+            def advance(packets: float) -> None:
+                bar.update(task, advance=packets, done=next(count, runs))
+
+            yield advance
+    else:
+        yield _lines(console, runs, packets)
+
+
+@contextmanager
+def live_progress(
+    console: Console, seconds: Sequence[float], at_a_time: int = 1
+) -> Iterator[Report]:
+    """Show how live runs of ``seconds`` each get done, ``at_a_time`` of them at once."""
+    if console.is_terminal:
+        columns = (
+            TextColumn("[bold]{task.fields[done]}/{task.fields[runs]} live runs"), BarColumn(),
+            TaskProgressColumn(), _Left(at_a_time),
+        )  # fmt: skip
+        with Progress(*columns, console=console) as bar:
+            total, runs, now = sum(seconds), len(seconds), time.monotonic()
+            task = bar.add_task("live", total=total, done=0, runs=runs, since=now)
+            count = iter(range(1, runs + 1))
+
+            def advance(more: float) -> None:
+                bar.update(task, advance=more, done=next(count, runs), since=time.monotonic())
+
+            yield advance
+    else:
+        yield _live_lines(console, seconds, at_a_time)
+
+
+def _live_lines(console: Console, seconds: Sequence[float], at_a_time: int) -> Report:
+    """Return a reporter that prints at most about ten lines."""
+    runs, left, done = len(seconds), sum(seconds), 0
+    every = max(runs // 10, 1)
+
+    def advance(more: float) -> None:
+        nonlocal left, done
+        left, done = left - more, done + 1
+        if done % every == 0 or done == runs:
+            console.print(
+                f"{done}/{runs} live runs, about {max(left, 0.0) / at_a_time:.0f} s left",
+                highlight=False,
+            )
+
+    return advance
+
+
+def _clock(seconds: float) -> str:
+    """Return seconds as a clock says them.
+
+    >>> _clock(75.2), _clock(3725)
+    ('1:15', '1:02:05')
+    """
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
+
+
+def _bar(console: Console) -> Progress:
+    return Progress(
+        TextColumn("[bold]{task.fields[done]}/{task.fields[runs]} runs"),
+        BarColumn(),
+        TaskProgressColumn(),
+        _Rate(),
+        TextColumn("ready in"),
+        TimeRemainingColumn(compact=True),
+        console=console,
+    )
+
+
+def _lines(console: Console, runs: int, packets: float) -> Report:
+    """Return a reporter that prints at most about ten lines."""
+    began, done, carried = time.monotonic(), 0, 0.0
+    every = max(runs // 10, 1)
+
+    def advance(more: float) -> None:
+        nonlocal done, carried
+        done, carried = done + 1, carried + more
+        if done % every and done != runs:
+            return
+        spent = max(time.monotonic() - began, 1e-9)
+        left = spent * (packets - carried) / max(carried, 1.0)
+        console.print(
+            f"{done}/{runs} runs, {_amount(carried / spent)} packets/s, about {left:.0f} s left",
+            highlight=False,
+        )
+
+    return advance
+
+
+def _amount(value: float) -> str:
+    for unit, size in (("M", 1e6), ("k", 1e3)):
+        if value >= size:
+            return f"{value / size:.1f} {unit}"
+    return f"{value:.0f}"

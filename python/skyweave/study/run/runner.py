@@ -1,0 +1,107 @@
+"""Runs in parallel threads: the engines release the GIL, so threads use all cores."""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+from collections.abc import Callable
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from functools import partial
+from typing import Any
+
+from skyweave.errors import SkyweaveError
+from skyweave.model.record import Engine, Record
+from skyweave.study.compile.expand import Job
+
+Keep = Callable[[str, Record], None]
+Done = Callable[[float], None]
+
+
+class Interrupted(BaseException):
+    """Ctrl-C during a study, with the sentence that says how to continue.
+
+    Not a ``KeyboardInterrupt``, which command-line frameworks swallow together with its words.
+    """
+
+
+def run_all(
+    jobs: list[Job], engine: Engine, keep: Keep, done: Done, threads: int, facts: dict[str, Any]
+) -> None:
+    """Run each job and ``keep`` its record with ``facts`` added to the provenance.
+
+    After an error or Ctrl-C nothing new begins, and the runs under way are finished and kept;
+    a second Ctrl-C gives them up. Raises the first error, or :class:`Interrupted`.
+    """
+    pool = ThreadPoolExecutor(max_workers=threads, thread_name_prefix="run")
+    failed = threading.Event()
+    futures: set[Future[float]] = set()
+    try:
+        for job in jobs:
+            futures.add(pool.submit(_unless, failed, partial(_one, job, engine, keep, facts)))
+        _watch(futures, done)
+    except KeyboardInterrupt as error:
+        _stop(pool)
+        raise Interrupted(
+            "stopped; finished runs are kept: give the same command again to continue"
+        ) from error
+    except BaseException:  # raised again below: what is under way is kept before it goes on
+        pool.shutdown(wait=True, cancel_futures=True)
+        raise
+    pool.shutdown(wait=True)
+
+
+def _unless(failed: threading.Event, work: Callable[[], float]) -> float:
+    """Do the work of a run, unless one before has failed: a thread is quicker than its pool."""
+    if failed.is_set():
+        return 0.0
+    try:
+        return work()
+    except BaseException:
+        failed.set()
+        raise
+
+
+def _watch(futures: set[Future[float]], done: Done) -> None:
+    """Report runs as they finish; raise the first error."""
+    pending = futures
+    while pending:
+        finished, pending = wait(pending, timeout=0.5, return_when=FIRST_COMPLETED)
+        for future in finished:
+            done(future.result())
+
+
+def _stop(pool: ThreadPoolExecutor) -> None:
+    """Begin nothing new and let the runs under way finish, unless Ctrl-C comes again."""
+    try:
+        pool.shutdown(wait=True, cancel_futures=True)
+    except KeyboardInterrupt as error:
+        raise Interrupted(
+            "stopped at once; finished runs are kept: give the same command again to continue"
+        ) from error
+
+
+def _one(job: Job, engine: Engine, keep: Keep, facts: dict[str, Any]) -> float:
+    """Run one job and keep its record; return its work."""
+    try:
+        record = engine(job.run)
+    except SkyweaveError:
+        raise
+    except Exception as error:
+        what = f"{job.labels['paths']} {job.labels['direction']} on {job.labels['drive']}"
+        raise SkyweaveError(
+            f"run {job.key} ({what}) failed: {error}; finished runs are kept: "
+            "give the same command again when the cause is gone"
+        ) from error
+    keep(job.key, complete(record, job, facts))
+    return job.work
+
+
+def complete(record: Record, job: Job, facts: dict[str, Any]) -> Record:
+    """Return a record with everything in its provenance that is needed to make it again."""
+    provenance = {
+        **record.provenance,
+        **facts,
+        "seed": job.run.seed,
+        "run": job.run.model_dump(mode="json"),
+    }
+    return dataclasses.replace(record, provenance=provenance)

@@ -1,0 +1,203 @@
+"""One study from file to records: what ``skyweave run`` does before the report."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import importlib.metadata
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from skyweave.errors import ConfigError
+from skyweave.forecast import Forecast, read_forecast
+from skyweave.model.record import Engine
+from skyweave.orbit.catalogue import find
+from skyweave.results.store import Store
+from skyweave.study.compile.drives import Makers, default_makers, gather
+from skyweave.study.compile.expand import Job, expand
+from skyweave.study.language.plan import Plan, load_plan, load_published
+from skyweave.study.run.cluster import run_on_cluster
+from skyweave.study.run.engines import (
+    EngineName,
+    SourceName,
+    check_live,
+    default_engine,
+    live_engine,
+    live_version,
+    live_words,
+    with_engine,
+)
+from skyweave.study.run.freeze import freeze
+from skyweave.study.run.progress import live_progress, progress
+from skyweave.study.run.runner import run_all
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a study is run; ``seeds``, ``engine_name`` and ``source`` change results, others do not.
+
+    ``engine_name`` replaces what the file says; ``jobs`` simulations run at a time (all cores),
+    ``live_jobs`` live runs; ``source`` sends and receives in those. ``engine`` and ``live`` are
+    the engines themselves, for tests.
+    """
+
+    out: Path
+    data: Path | None = None
+    jobs: int | None = None
+    live_jobs: int = 1
+    engine_name: EngineName | None = None
+    source: SourceName = "own"
+    seeds: int | None = None
+    restart: bool = False
+    cluster: str | None = None
+    console: Console = field(default_factory=lambda: Console(stderr=True))
+    engine: Engine | None = None
+    live: Engine | None = None
+    makers: Makers | None = None
+    code_version: str | None = None
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A study that is checked and multiplied out, with nothing run yet."""
+
+    plan: Plan
+    frozen: dict[str, Any]
+    jobs: list[Job]
+
+    @property
+    def size(self) -> dict[str, float]:
+        """Runs, simulated seconds and expected data packets; live runs and their seconds."""
+        jobs = {job.key: job for job in self.jobs}.values()
+        live = [job for job in jobs if job.engine == "live"]
+        simulated = [job for job in jobs if job.engine == "sim"]
+        return {
+            "runs": len(jobs),
+            "simulated_runs": len(simulated),
+            "simulated_s": sum(job.run.stop_after_s for job in simulated),
+            "packets": sum(job.packets for job in simulated),
+            "live_runs": len(live),
+            "live_s": sum(job.run.stop_after_s for job in live),
+        }
+
+
+def prepare(study: Path, options: Options) -> Prepared:
+    """Read a study file, make its drives and multiply it out.
+
+    Raises :class:`ConfigError` for anything that cannot run, live runs that the kernel cannot do
+    included.
+    """
+    from skyweave.study.compile.check import check_selections
+
+    if options.live_jobs < 1:
+        raise ConfigError(f"--live-jobs {options.live_jobs}: must be at least 1")
+    plan = load_plan(study)
+    published = load_published(study, plan)
+    if options.seeds is not None:
+        plan = _with_seeds(plan, options.seeds)
+    said: list[str] = []
+    if options.engine_name is not None:
+        plan, published, said = with_engine(plan, published, options.engine_name)
+    drives, notes = gather(plan, options.data, options.makers or default_makers(), study.parent)
+    version = options.code_version or code_version()
+    folders = [study.parent, *([options.data] if options.data else [])]
+    forecasts = _forecasts(plan, folders)
+    jobs, gaps = expand(plan, drives, version, live_version(options.source), forecasts)
+    check_live(study, jobs, options.cluster, options.source)
+    check_selections(plan, published, [job.labels for job in jobs])
+    frozen = freeze(
+        plan.model_dump(mode="json"),
+        published.model_dump(mode="json"),
+        jobs,
+        [*said, *notes, *gaps],
+        version,
+    )
+    return Prepared(plan, frozen, jobs)
+
+
+def _forecasts(plan: Plan, folders: list[Path]) -> dict[str, Forecast]:
+    """Read the forecast files that paths name."""
+    named = {name: spec.forecast_file for name, spec in plan.paths.items() if spec.forecast_file}
+    return {name: read_forecast(find(file, folders)) for name, file in named.items()}
+
+
+def run_study(study: Path, options: Options) -> Prepared:
+    """Run what is not yet done of a study; records are in ``options.out`` afterwards."""
+    if options.cluster is not None and options.jobs is not None:
+        raise ConfigError("--jobs is for runs on this machine; leave it out with --cluster")
+    if options.jobs is not None and options.jobs < 1:
+        raise ConfigError(f"--jobs {options.jobs}: must be at least 1")
+    prepared = prepare(study, options)
+    store = Store(options.out)
+    store.prepare()
+    with store.locked():
+        store.adopt(prepared.frozen, options.restart)
+        _run_missing(prepared, store, options)
+    return prepared
+
+
+def _run_missing(prepared: Prepared, store: Store, options: Options) -> None:
+    """Run what is missing: simulations on all cores first, then live runs with nothing beside."""
+    by_key = {job.key: job for job in prepared.jobs}
+    todo = [by_key[key] for key in store.missing(by_key)]
+    console = options.console
+    kept = len(by_key) - len(todo)
+    if kept:
+        console.print(f"{kept} of {len(by_key)} runs are already there.", highlight=False)
+    facts = {
+        "code_version": prepared.frozen["code_version"],
+        "plan_hash": prepared.frozen["plan_hash"],
+        "study": prepared.plan.study.name,
+    }
+    live = [job for job in todo if job.engine == "live"]
+    if live:
+        seconds = sum(job.work for job in live)
+        console.print(live_words(len(live), seconds, options.live_jobs), highlight=False)
+    _simulate([job for job in todo if job.engine == "sim"], store, facts, options)
+    if live:
+        engine = options.live or live_engine(options.source)
+        with live_progress(console, [job.work for job in live], options.live_jobs) as done:
+            run_all(live, engine, store.keep, done, options.live_jobs, facts)
+
+
+def _simulate(todo: list[Job], store: Store, facts: dict[str, Any], options: Options) -> None:
+    engine = options.engine or default_engine()
+    threads = options.jobs or os.cpu_count() or 1
+    with progress(options.console, len(todo), sum(job.work for job in todo)) as done:
+        if options.cluster is None or not todo:
+            run_all(todo, engine, store.keep, done, threads, facts)
+        else:
+            run_on_cluster(todo, options.cluster, store.keep, done, facts)
+
+
+def code_version() -> str:
+    """Return the version of the package and a hash of its compiled engine.
+
+    A rebuilt engine that differs in one byte gives new keys, so no record of an older engine
+    can pass for one of the new.
+    """
+    try:
+        version = importlib.metadata.version("skyweave")
+    except importlib.metadata.PackageNotFoundError:
+        version = "0"
+    try:
+        file = importlib.import_module("skyweave._skyweave").__file__
+    except ImportError:
+        return version
+    digest = hashlib.sha256(Path(file).read_bytes()).hexdigest() if file else "built-in"
+    return f"{version}+{digest[:8]}"
+
+
+def _with_seeds(plan: Plan, seeds: int) -> Plan:
+    """Return the plan with another number of synthetic drives in each group."""
+    if seeds < 1:
+        raise ConfigError(f"--seeds {seeds}: must be at least 1")
+    drives = tuple(
+        source if source.data is not None else source.model_copy(update={"seeds": seeds})
+        for source in plan.drives
+    )
+    return plan.model_copy(update={"drives": drives})
