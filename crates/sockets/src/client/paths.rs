@@ -77,8 +77,7 @@ impl Client {
                 PathNews::Failed => "it does not answer",
                 _ => "it was given up",
             };
-            session
-                .notice(Notice::PathDown(self.lanes[place].local.to_string(), why.to_owned()));
+            session.notice(Notice::PathDown(self.lanes[place].local.to_string(), why.to_owned()));
         }
     }
 
