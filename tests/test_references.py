@@ -58,6 +58,7 @@ def test_what_exists_is_no_problem(found, name: str, text: str) -> None:
         ("a.rs", "//! Nothing.\n\n/// §1.2: whose?\n", "§1.2: say of which document"),
         ("a.py", "# as other/sheet.md says\n", "other/sheet.md is not in the repository"),
         ("a.py", "# RFC 9999\n", "RFC 9999 is not in docs/references.md: add it"),
+        ("a.py", "# Doe et al. 2012\n", "Doe et al is not in docs/references.md: add it"),
         ("a.py", "# tcp_vegas.c\n", "tcp_vegas.c is not in docs/references.md: add it"),
         ("a.md", "[a](docs/nothing.txt)\n", "link to docs/nothing.txt, which does not exist"),
         ("a.md", "[a](docs/model.md#x)\n", "link to #x, a heading that docs/model.md lacks"),

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         ConstantRate,
         DelaySteps,
         DropTail,
+        ForecastWindow,
         GilbertElliott,
         InfiniteQueue,
         Link,
@@ -40,12 +41,15 @@ if TYPE_CHECKING:
         Opportunities,
         OutageWindow,
         Path,
+        Quic,
         RateSteps,
         Run,
         UpWindow,
     )
     from skyweave.model.drive import Drive, PathTrace, Series
     from skyweave.model.record import Record
+    from skyweave.study.run.observer import StudyObserver
+    from skyweave.study.run.session import StudyOptions, run_study
 
 __all__ = [
     "Ahead",
@@ -61,6 +65,7 @@ __all__ = [
     "DelaySteps",
     "Drive",
     "DropTail",
+    "ForecastWindow",
     "GilbertElliott",
     "InfiniteQueue",
     "Link",
@@ -71,6 +76,7 @@ __all__ = [
     "Path",
     "PathTrace",
     "PathView",
+    "Quic",
     "RateSteps",
     "Record",
     "ResultsError",
@@ -78,10 +84,13 @@ __all__ = [
     "Scheduler",
     "Series",
     "SkyweaveError",
+    "StudyObserver",
+    "StudyOptions",
     "UpWindow",
     "Wait",
     "read_capacity",
     "read_delay",
+    "run_study",
     "simulate",
 ]
 
@@ -113,6 +122,7 @@ _HOMES = {
         "ConstantRate",
         "DelaySteps",
         "DropTail",
+        "ForecastWindow",
         "GilbertElliott",
         "InfiniteQueue",
         "Link",
@@ -121,6 +131,7 @@ _HOMES = {
         "Opportunities",
         "OutageWindow",
         "Path",
+        "Quic",
         "RateSteps",
         "Run",
         "UpWindow",
@@ -131,6 +142,8 @@ _HOMES = {
         "Series",
     ),
     "skyweave.model.record": ("Record",),
+    "skyweave.study.run.observer": ("StudyObserver",),
+    "skyweave.study.run.session": ("StudyOptions", "run_study"),
 }
 """Where each public name is defined; loaded when it is first used (PEP 562)."""
 _HOME = {name: home for home, names in _HOMES.items() for name in names}

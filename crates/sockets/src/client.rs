@@ -17,11 +17,11 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use units::{Duration, Instant, PathId};
 
-/// Interfaces are looked at so often.
+/// How often interfaces are looked at.
 const TEND: Duration = Duration::from_millis(250);
-/// They are looked at so soon after a datagram could not be sent.
+/// How soon they are looked at after a datagram could not be sent.
 const TEND_SOON: Duration = Duration::from_millis(20);
-/// For so long a socket that takes no more holds the others up; then its datagrams are lost.
+/// How long a socket that takes no more holds the others up; then its datagrams are lost.
 const PATIENCE: Duration = Duration::from_millis(20);
 /// Datagrams made in one turn, before what came is looked at.
 const TURN_DATAGRAMS: usize = 256;
@@ -287,7 +287,7 @@ pub(crate) fn error_of(config: &ClientConfig, closed: &Closed) -> SocketError {
     }
 }
 
-/// Whether a datagram comes from whom we talk to, as IPv4 or as IPv4 in IPv6.
+/// Whether a datagram comes from the server we talk to, as IPv4 or as IPv4 in IPv6.
 fn same(from: SocketAddr, to: SocketAddr) -> bool {
     from.port() == to.port() && from.ip().to_canonical() == to.ip().to_canonical()
 }

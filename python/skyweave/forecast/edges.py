@@ -46,7 +46,7 @@ def rate_edges(
     """Each edge against the moments between edges, all rated by the largest shift around them.
 
     "Around" is half a window, within which a true edge shows at least half of its shift. Moments
-    between edges lie so far from them that their windows hold nothing of an edge.
+    between edges are so far from them that their windows hold nothing of an edge.
     """
     tolerance = shifts.window_s / 2
     begin, end = shifts.instants_unix_s[[0, -1]].tolist()

@@ -152,8 +152,8 @@ impl Endpoint {
         if failed {
             self.events.push_back(Event::PathRevived(to));
         }
-        self.scheduler.on_path_event(now, from, PathEvent::Closed);
-        self.scheduler.on_path_event(now, to, PathEvent::Established);
+        self.dispatch.on_path_event(now, from, PathEvent::Closed);
+        self.dispatch.on_path_event(now, to, PathEvent::Established);
         true
     }
 }

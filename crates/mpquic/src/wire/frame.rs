@@ -41,7 +41,7 @@ pub struct NewCid {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "fields have the names of RFC 9000 §19 and of the draft")]
 pub enum Frame<'a> {
-    /// So many bytes of PADDING.
+    /// This many bytes of PADDING.
     Padding(usize),
     Ping,
     /// `path` is `None` in an ACK, the path in a PATH_ACK.

@@ -75,7 +75,7 @@ impl Endpoint {
         self.send.forget_path(path);
         self.dirty = true;
         self.note(now, Some(path), EventKind::Closed);
-        self.scheduler.on_path_event(now, path, PathEvent::Closed);
+        self.dispatch.on_path_event(now, path, PathEvent::Closed);
         if queued > 0 {
             self.note(now, Some(path), EventKind::Reinjected(queued));
         }
