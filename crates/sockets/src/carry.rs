@@ -115,7 +115,7 @@ pub fn carry(carry: &Carry) -> Result<BulkReport, SocketError> {
         backups: backups.collect::<Result<_, _>>()?,
         endpoint: carry.options.config(trust.role(NAME, ALPN)?)?,
         trust,
-        scheduler: carry.options.scheduler.clone(),
+        scheduler: carry.options.scheduler.clone().into(),
         qlog: carry.options.qlog.clone(),
         patience: Duration::from_nanos(carry.end_ns.saturating_sub(clock().now().as_nanos())),
         clock: clock(),
@@ -156,7 +156,7 @@ impl BulkServer {
         let identity = Identity::self_signed(&[NAME.to_owned()])?;
         let config = ServerConfig {
             endpoint: options.config(identity.role(ALPN)?)?,
-            scheduler: options.scheduler.clone(),
+            scheduler: options.scheduler.clone().into(),
             qlog: options.qlog.clone(),
             max_connections: 64,
             max_half_open: 64,
