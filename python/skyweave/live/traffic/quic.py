@@ -38,9 +38,7 @@ def order(run: config.Run, number: int, epoch_ns: int) -> Message:
         "options": chosen,
         "paths": [addresses.device(places[name], name) for name in names],
         "backups": [
-            addresses.device(places[name], name)
-            for name in names
-            if run.paths[places[name]].backup
+            addresses.device(places[name], name) for name in names if run.paths[places[name]].backup
         ],
         "forecasts": [
             {
