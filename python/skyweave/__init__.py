@@ -32,22 +32,21 @@ if TYPE_CHECKING:
         ConstantRate,
         DelaySteps,
         DropTail,
-        ForecastWindow,
         GilbertElliott,
         InfiniteQueue,
         Link,
         LossSteps,
         NoLoss,
         Opportunities,
-        OutageWindow,
         Path,
         Quic,
         RateSteps,
         Run,
-        UpWindow,
     )
     from skyweave.model.drive import Drive, PathTrace, Series
+    from skyweave.model.forecast import Forecast, ForecastSeries, ForecastUpdate
     from skyweave.model.record import Record
+    from skyweave.model.windows import ForecastWindow, OutageWindow, UpWindow
     from skyweave.study.run.observer import StudyObserver
     from skyweave.study.run.session import StudyOptions, run_study
 
@@ -65,6 +64,9 @@ __all__ = [
     "DelaySteps",
     "Drive",
     "DropTail",
+    "Forecast",
+    "ForecastSeries",
+    "ForecastUpdate",
     "ForecastWindow",
     "GilbertElliott",
     "InfiniteQueue",
@@ -122,26 +124,33 @@ _HOMES = {
         "ConstantRate",
         "DelaySteps",
         "DropTail",
-        "ForecastWindow",
         "GilbertElliott",
         "InfiniteQueue",
         "Link",
         "LossSteps",
         "NoLoss",
         "Opportunities",
-        "OutageWindow",
         "Path",
         "Quic",
         "RateSteps",
         "Run",
-        "UpWindow",
     ),
     "skyweave.model.drive": (
         "Drive",
         "PathTrace",
         "Series",
     ),
+    "skyweave.model.forecast": (
+        "Forecast",
+        "ForecastSeries",
+        "ForecastUpdate",
+    ),
     "skyweave.model.record": ("Record",),
+    "skyweave.model.windows": (
+        "ForecastWindow",
+        "OutageWindow",
+        "UpWindow",
+    ),
     "skyweave.study.run.observer": ("StudyObserver",),
     "skyweave.study.run.session": ("StudyOptions", "run_study"),
 }

@@ -108,6 +108,17 @@ def test_a_foreseen_outage_is_met_at_rest() -> None:
         assert (record.totals["connections"][0]["paths"]["b"]["timeouts"] == 0) is told
 
 
+def test_a_forecast_arrives_during_a_run_and_is_corrected() -> None:
+    b = path("b", 30.0, 10.0, outages=[{"start_s": 2.0, "end_s": 3.5}])
+    wrong = {"outages": [{"start_s": 1.0, "end_s": 1.4}]}
+    corrected = {"issued_at_s": 0.6, "outages": [{"start_s": 2.0, "end_s": 3.5}]}
+    for updates in ([], [{"arrives_s": 0.7, "forecast": corrected}]):
+        facts = b.model_dump() | {"forecast": wrong, "forecast_updates": updates}
+        told = config.Path.model_validate(facts)
+        record = run_live(run(A, told, workload={"duration_s": 4.5}))
+        assert ("failed" in events(record, "b")) is not bool(updates)
+
+
 def test_the_policies_of_the_study_reach_the_endpoint() -> None:
     quic = {"ack_path": "duplicated", "reinjection": "none", "datagram_bytes": 1200}
     workload = {"duration_s": 1.0}

@@ -9,7 +9,8 @@ use crate::error::{Error, TransportError};
 use crate::event::{Closed, Event};
 use crate::path::{Health, Path};
 use crate::wire::{Frame, NewCid};
-use scheduler::{Outage, PathEvent};
+use forecast::{Feed, Forecast};
+use scheduler::PathEvent;
 use units::{Duration, Instant, PathId};
 
 /// PATH_ABANDON error codes (draft-ietf-quic-multipath-21 §4.3).
@@ -106,15 +107,20 @@ impl Endpoint {
         }
     }
 
-    /// What is known ahead of a path, in order of time; replaces what was known before. During an
-    /// outage nothing leaves on the path, its timers stand still, and what it had in flight when
-    /// the outage began is retransmitted on the others.
-    /// A path that is opened over `net` later begins with it.
-    pub fn set_forecast(&mut self, net: PathId, outages: Vec<Outage>) {
-        if let Some(path) = self.id_of(net).and_then(|id| self.paths.get_mut(&id)) {
-            path.forecast = outages.iter().copied().collect();
+    /// What is known ahead of a path; replaces what was known before, unless that was issued
+    /// later. During an outage as likely as the scheduler heeds, nothing leaves on the path, its
+    /// timers stand still, and what it had in flight when the outage began is retransmitted on
+    /// the others. A path that is opened over `net` later begins with it.
+    pub fn set_forecast(&mut self, net: PathId, forecast: Forecast) {
+        let least = self.dispatch.capabilities().least_probability;
+        let feed = self.feeds.entry(net).or_insert_with(|| Feed::new(least));
+        if !feed.update(forecast) {
+            return;
         }
-        self.forecasts.insert(net, outages);
+        let feed = feed.clone();
+        if let Some(path) = self.id_of(net).and_then(|id| self.paths.get_mut(&id)) {
+            path.feed = feed;
+        }
     }
 
     // ---- coming and going --------------------------------------------------------------------
@@ -368,17 +374,15 @@ impl Endpoint {
 
     /// Puts paths to rest before and during foreseen outages, and wakes them.
     pub(super) fn update_rest(&mut self, now: Instant) {
-        let foretold = |path: &Path| !path.forecast.is_empty() || path.rest_until.is_some();
+        let foretold = |path: &Path| path.feed.outage().is_some() || path.rest_until.is_some();
         if !self.paths.values().any(foretold) {
             return;
         }
         let packet_bytes = self.config.datagram_bytes as u64;
         let (mut hit, mut resting) = (Vec::new(), Vec::new());
         for path in self.paths.values_mut() {
-            while path.forecast.front().is_some_and(|outage| outage.end <= now) {
-                path.forecast.pop_front();
-            }
-            let outage = path.forecast.front().copied();
+            path.feed.advance(now);
+            let outage = path.feed.outage().map(|outage| outage.window);
             let under_way = outage.filter(|outage| outage.start <= now);
             let until = match (outage, under_way) {
                 (_, Some(outage)) => Some(outage.end),

@@ -143,7 +143,7 @@ impl Endpoint {
         path.candidate = None;
         path.net = to;
         (path.cc, path.rtt, path.ecn) = (fresh.cc, Rtt::default(), fresh.ecn);
-        (path.forecast, path.outage_noted) = (fresh.forecast, false);
+        (path.feed, path.outage_noted) = (fresh.feed, false);
         path.silent_since = None;
         path.recovery_start = Some(now); // losses on the old way are not the new one's
         (path.in_recovery, path.pto_count, path.health) = (false, 0, Health::Good);

@@ -18,9 +18,10 @@ use crate::endpoint::Candidate;
 use crate::space::Again;
 use crate::streams::Chunk;
 use congestion::Controller;
+use forecast::Feed;
 use pacer::Pacer;
 use recovery::DeliverySampler;
-use scheduler::{Outage, PathView};
+use scheduler::PathView;
 use std::collections::VecDeque;
 use units::{Bitrate, Duration, Instant, PathId};
 
@@ -83,7 +84,7 @@ pub(crate) struct Path {
     pub in_recovery: bool,
     /// How long the peer may hold an acknowledgement back.
     pub peer_ack_delay: Duration,
-    pub forecast: VecDeque<Outage>,
+    pub feed: Feed,
     /// The outage under way was acted upon.
     pub outage_noted: bool,
     /// Nothing leaves until then.
@@ -106,7 +107,7 @@ pub(crate) struct Path {
 }
 
 impl Path {
-    pub fn new(id: u32, net: PathId, cc: Box<dyn Controller>, forecast: &[Outage]) -> Self {
+    pub fn new(id: u32, net: PathId, cc: Box<dyn Controller>, feed: Feed) -> Self {
         Self {
             id,
             net,
@@ -135,7 +136,7 @@ impl Path {
             recovery_start: None,
             in_recovery: false,
             peer_ack_delay: Duration::ZERO,
-            forecast: forecast.iter().copied().collect(),
+            feed,
             outage_noted: false,
             rest_until: None,
             local_backup: false,
@@ -306,7 +307,7 @@ impl Path {
             mss_bytes: packet_bytes,
             pacing_rate: if self.rtt.has_sample() { rate } else { Bitrate::ZERO },
             loss_ratio: self.stats.lost_packets as f64 / sent as f64,
-            forecast: self.forecast.front().copied(),
+            forecast: self.feed.outage(),
             repeat_bytes: 0,
         }
     }

@@ -4,8 +4,8 @@ use super::tls;
 use super::world::*;
 use crate::wire::Frame;
 use crate::*;
-use scheduler::Outage;
-use units::{Duration, Instant, PathId};
+use forecast::Forecast;
+use units::{Duration, Instant, PathId, Window};
 
 const MEGABYTE: u64 = 1_000_000;
 
@@ -119,12 +119,12 @@ fn the_only_path_survives_a_blackout() {
 
 #[test]
 fn a_foreseen_outage_stops_the_path_before_it_fails() {
-    let outage = Outage { start: ms(1500), end: ms(3000) };
+    let outage = Window { start: ms(1500), end: ms(3000) };
     let mut links = links();
     links[0].down = vec![(outage.start, outage.end)];
     let mut world = two("minrtt", (0, 60 * MEGABYTE), links, |_| {});
-    world.client.endpoint.set_forecast(PathId(0), vec![outage]);
-    world.server.endpoint.set_forecast(PathId(0), vec![outage]);
+    world.client.endpoint.set_forecast(PathId(0), Forecast::certain([outage]));
+    world.server.endpoint.set_forecast(PathId(0), Forecast::certain([outage]));
     world.run(ms(1500), |_| false);
     let before = world.server.endpoint.path_stats(PathId(0)).unwrap().sent_bytes;
     world.run(ms(2999), |_| false);

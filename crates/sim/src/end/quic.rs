@@ -9,8 +9,9 @@ use crate::config::ConnectionConfig;
 use crate::outcome::{PathTotals, SampleRow};
 use crate::wire::Packet;
 use application::{Application, Signal};
+use forecast::Forecast;
 use mpquic::{Action, ApplicationHost, Config, Endpoint, Event, PathManager, PathNews};
-use scheduler::{Outage, Scheduler};
+use scheduler::Scheduler;
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Duration, Instant, PathId};
 
@@ -44,7 +45,8 @@ pub(crate) struct QuicEnd {
     /// A server's knows no interfaces.
     manager: PathManager,
     backups: Vec<PathId>,
-    forecasts: BTreeMap<PathId, Vec<Outage>>,
+    /// Until the endpoint takes them.
+    forecasts: BTreeMap<PathId, Forecast>,
     host: ApplicationHost,
     /// What the application still has to hear of.
     signals: Vec<Signal>,
@@ -102,8 +104,8 @@ impl QuicEnd {
         let made = Endpoint::new(self.config.clone(), scheduler, (now, path), self.seed);
         self.endpoint = made.ok(); // fails only for configurations that TLS refuses
         if let Some(endpoint) = &mut self.endpoint {
-            for (path, outages) in &self.forecasts {
-                endpoint.set_forecast(*path, outages.clone());
+            for (path, forecast) in std::mem::take(&mut self.forecasts) {
+                endpoint.set_forecast(path, forecast);
             }
             for path in &self.backups {
                 let _known = endpoint.set_path_status(*path, true); // a run has few enough paths
@@ -250,8 +252,11 @@ impl End for QuicEnd {
         self.work(now);
     }
 
-    fn set_forecast(&mut self, path: PathId, outages: Vec<Outage>) {
-        self.forecasts.insert(path, outages);
+    fn set_forecast(&mut self, path: PathId, forecast: Forecast) {
+        match &mut self.endpoint {
+            Some(endpoint) => endpoint.set_forecast(path, forecast),
+            None => drop(self.forecasts.insert(path, forecast)),
+        }
     }
 
     fn sample(&self, path: PathId, row: &mut SampleRow) {

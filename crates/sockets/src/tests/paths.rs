@@ -114,3 +114,48 @@ fn a_server_that_never_answers_is_an_error_in_the_report() {
     let report = carry(&client).unwrap();
     assert!(report.error.unwrap().contains("no connection"));
 }
+
+/// The sender is told during the run that one path will be dark, and later that it is not.
+#[test]
+fn forecasts_arrive_and_are_corrected_during_a_run() {
+    let mut server = BulkServer::bind(SocketAddr::new(local(1), 0), &Options::default()).unwrap();
+    let epoch_ns = monotonic_ns();
+    let end_ns = epoch_ns + 2_000_000_000;
+    let mut client = plan(false, None, end_ns);
+    client.server = Some(SocketAddr::new(local(1), server.port()));
+    client.pin = Some(server.pin().to_owned());
+    client.paths = vec!["127.0.0.2".into(), "127.0.0.3".into()];
+    let told = r#"[{"client": "127.0.0.2", "updates": [
+        {"arrives_s": 0.4, "forecast": {"outages": [{"start_s": 0.5, "end_s": 1000}]}},
+        {"arrives_s": 1.0, "forecast": {"issued_at_s": 0.9}},
+        {"arrives_s": 1.1, "forecast": {"issued_at_s": 0.2, "outages": [{"start_s": 1, "end_s": 99}]}}]}]"#;
+    let sends = Carry {
+        epoch_ns,
+        forecasts: serde_json::from_str(told).unwrap(),
+        ..plan(true, None, end_ns)
+    };
+    let far = std::thread::spawn(move || server.carry(&sends).unwrap());
+    carry(&client).unwrap();
+    let sent = |row: &Row| {
+        let found = row.subflows.iter().find(|path| path.remote.0 == "127.0.0.2");
+        found.map_or(0, |path| path.sent_bytes)
+    };
+    let rows = far.join().unwrap().rows;
+    let dark = |row: &&Row| (500_000_000..1_000_000_000).contains(&(row.at_ns - epoch_ns));
+    let dark: Vec<u64> = rows.iter().filter(dark).map(sent).collect();
+    assert!(dark.len() > 1 && dark[0] > 0, "{dark:?}");
+    assert!(dark.iter().all(|bytes| *bytes == dark[0]), "nothing leaves meanwhile: {dark:?}");
+    assert!(sent(rows.last().unwrap()) > dark[0] + 100_000, "it was called off");
+}
+
+#[test]
+fn a_forecast_that_makes_no_sense_is_refused() {
+    let mut bad = plan(false, None, monotonic_ns());
+    bad.server = Some(SocketAddr::new(local(1), 9));
+    bad.pin = Some("00".repeat(32));
+    let told =
+        r#"[{"client": "127.0.0.2", "forecast": {"outages": [{"start_s": 2, "end_s": 1}]}}]"#;
+    bad.forecasts = serde_json::from_str(told).unwrap();
+    let said = carry(&bad).unwrap_err().to_string();
+    assert!(said.contains("127.0.0.2: outages[0] from 2 s to 1 s: end_s must be after"), "{said}");
+}
