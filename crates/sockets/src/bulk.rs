@@ -2,12 +2,11 @@
 //! at every now and then. What live runs and benchmarks measure.
 
 use crate::clock::{Clock, monotonic_ns};
+use crate::foresight::Foresight;
 use crate::session::{Ends, PathReport, Session, Status};
 use mpquic::{Closed, Endpoint, Event, Read};
-use scheduler::Outage;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use units::{Duration, Instant, PathId};
 
@@ -31,8 +30,8 @@ pub struct BulkPlan {
     pub epoch: Instant,
     /// Spacing of the samples; zero: none.
     pub interval: Duration,
-    /// What is known ahead of the path with this address at the client.
-    pub forecasts: Vec<(IpAddr, Vec<Outage>)>,
+    /// What is known ahead of the paths.
+    pub foresight: Foresight,
     /// This end is the client.
     pub is_client: bool,
     /// A full datagram.
@@ -288,6 +287,7 @@ impl Session for Bulk {
         if self.end.is_some() {
             return Status::Working;
         }
+        self.plan.foresight.deliver(now, endpoint);
         let complete = if self.plan.sends {
             self.send(endpoint);
             false // the receiver says so
@@ -310,7 +310,7 @@ impl Session for Bulk {
         match self.end {
             Some(_) if self.over => Instant::FAR_FUTURE,
             Some(_) => Instant::ZERO,
-            None => self.tick_at().min(self.plan.end),
+            None => self.tick_at().min(self.plan.end).min(self.plan.foresight.due()),
         }
     }
 
@@ -338,12 +338,7 @@ impl Session for Bulk {
         let client = if self.plan.is_client { ends.local } else { Some(ends.remote) };
         let name = client.map(|ip| ip.to_canonical().to_string()).unwrap_or_default();
         self.clients.insert(net, name);
-        let forecasts = &self.plan.forecasts;
-        let known =
-            forecasts.iter().find(|(of, _)| client.map(|ip| ip.to_canonical()) == Some(*of));
-        if let Some((_, outages)) = known {
-            endpoint.set_forecast(net, outages.clone());
-        }
+        self.plan.foresight.on_path(endpoint, net, client);
     }
 }
 

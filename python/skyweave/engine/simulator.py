@@ -2,34 +2,6 @@
 
 ``simulate`` runs in virtual time (``crates/sim``); it releases the GIL, so threads are enough to
 use all cores.
-
-``Record.totals`` of every engine::
-
-    {"simulated_s": 60.0, "link_packets": 123456,
-     "connections": [{"transport": "mptcp", "scheduler": "blest", "congestion": "bbr",
-                      "direction": "down", "start_s": 0.0, "completion_s": null | 12.3,
-                      "delivered_bytes": 1, "goodput_mbps": 1.0, "longest_stall_s": 0.1,
-                      "duplicate_bytes": 0, "reorder_buffer_max_bytes": 0,
-                      "meta_timeouts": 0, "window_stalls": 0, "penalisations": 0, "waits": 0,
-                      "paths": {"SL": {"sent_packets": 1, "lost_packets": 0,
-                                       "retransmitted_packets": 0, "reinjected_packets": 0,
-                                       "redundant_packets": 0,
-                                       "timeouts": 0, "spurious_timeouts": 0,
-                                       "outage_retransmitted_packets": 0,
-                                       "outage_reinjected_packets": 0,
-                                       "sent_bytes": 1, "unique_bytes": 1, "min_rtt_ms": 1.0}}}],
-     "links": {"SL.down": {"in_packets": 1, "delivered_packets": 1, "delivered_bytes": 1,
-                           "dropped_queue": 0, "dropped_aqm": 0, "dropped_loss": 0,
-                           "dropped_outage": 0}}}
-
-Live runs also have ``reinjections`` (of the whole connection), ``fallback`` (it became plain TCP)
-and ``error`` (why a transfer did not open or broke off; null if neither).
-
-``outage_*``: what was sent on this path during an outage, or within a smoothed RTT before one, and
-was retransmitted on the same path or on another one (null in live runs and of multipath QUIC).
-``longest_stall_s`` is the longest time without anything new for the receiving application, from its
-first byte on (live: known to a sample interval; null if nothing came). ``goodput_mbps`` is what it
-got, from the opening of the connection to its end; ``unique_bytes`` came first on that path.
 """
 
 from __future__ import annotations

@@ -107,7 +107,7 @@ def _flows(run: config.Run, epoch_ns: int) -> list[tuple[dict[str, Any], dict[st
             "end_ns": epoch_ns + round(end_s * 1e9),
         }
         if connection.transport == "mpquic":
-            common |= quic.order(run, number, epoch_ns)
+            common |= quic.order(run, number)
         else:
             common["congestion"] = CONGESTION[name_of(connection.congestion)]
             common["source"] = addresses.client_address(places[first])
