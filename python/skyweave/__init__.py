@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from skyweave.model.drive import Drive, PathTrace, Series
     from skyweave.model.forecast import Forecast, ForecastSeries, ForecastUpdate
     from skyweave.model.record import Record
+    from skyweave.model.totals import ConnectionTotals, LinkTotals, PathTotals, RunTotals
     from skyweave.model.windows import ForecastWindow, OutageWindow, UpWindow
     from skyweave.study.run.observer import StudyObserver
     from skyweave.study.run.session import StudyOptions, run_study
@@ -57,6 +58,7 @@ __all__ = [
     "CoDel",
     "ConfigError",
     "Connection",
+    "ConnectionTotals",
     "ConnectionView",
     "ConstantDelay",
     "ConstantRate",
@@ -71,11 +73,13 @@ __all__ = [
     "GilbertElliott",
     "InfiniteQueue",
     "Link",
+    "LinkTotals",
     "LossSteps",
     "NoLoss",
     "Opportunities",
     "OutageWindow",
     "Path",
+    "PathTotals",
     "PathTrace",
     "PathView",
     "Quic",
@@ -83,6 +87,7 @@ __all__ = [
     "Record",
     "ResultsError",
     "Run",
+    "RunTotals",
     "Scheduler",
     "Series",
     "SkyweaveError",
@@ -146,6 +151,7 @@ _HOMES = {
         "ForecastUpdate",
     ),
     "skyweave.model.record": ("Record",),
+    "skyweave.model.totals": ("ConnectionTotals", "LinkTotals", "PathTotals", "RunTotals"),
     "skyweave.model.windows": (
         "ForecastWindow",
         "OutageWindow",

@@ -51,6 +51,9 @@ pub struct Carry {
     /// Client: interfaces or addresses of the paths.
     #[serde(default)]
     pub paths: Vec<String>,
+    /// Client: those of `paths` that carry data only while no other one is usable.
+    #[serde(default)]
+    pub backups: Vec<String>,
 }
 
 /// All of it is on `CLOCK_MONOTONIC` itself.
@@ -85,10 +88,16 @@ pub fn carry(carry: &Carry) -> Result<BulkReport, SocketError> {
     let server = carry.server.ok_or_else(|| missing("address"))?;
     let pin = carry.pin.as_ref().ok_or_else(|| missing("fingerprint"))?;
     let trust = Trust::new(&Anchor::pin(pin)?)?;
+    let place = |name: &String| carry.paths.iter().position(|path| path == name);
+    let unknown = |name: &String| {
+        SocketError::Config(format!("the backup path {name} is none of the client's paths"))
+    };
+    let backups = carry.backups.iter().map(|name| place(name).ok_or_else(|| unknown(name)));
     let config = ClientConfig {
         servers: vec![server],
         name: server.to_string(),
         paths: carry.paths.iter().map(|path| Local::parse(path)).collect(),
+        backups: backups.collect::<Result<_, _>>()?,
         endpoint: carry.options.config(trust.role(NAME, ALPN)?)?,
         trust,
         scheduler: carry.options.scheduler.clone().into(),

@@ -1,7 +1,8 @@
 """The record of one run: identical columns whichever engine filled it (docs/architecture.md).
 
 ``samples``: one row per sample time, connection and path (``path`` = "" for the connection's own
-row). ``events``: one row per event. ``totals`` and ``provenance``: plain JSON objects.
+row). ``events``: one row per event. ``totals``: the sums of the run (``totals.py``).
+``provenance``: a plain JSON object.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import Any
 import polars as pl
 
 from skyweave.model.config import Run
+from skyweave.model.totals import RunTotals
 
 SAMPLE_SCHEMA: dict[str, pl.DataType] = {
     "time_s": pl.Float64(),
@@ -56,7 +58,7 @@ class Record:
 
     samples: pl.DataFrame
     events: pl.DataFrame
-    totals: dict[str, Any]
+    totals: RunTotals
     provenance: dict[str, Any]
 
     def goodput_mbps(self, connection: int = 0) -> pl.DataFrame:

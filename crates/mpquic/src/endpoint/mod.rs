@@ -14,6 +14,7 @@ mod packets;
 mod paths;
 mod rebind;
 mod receive;
+mod status;
 mod stream_api;
 pub(crate) use rebind::Candidate;
 pub use stream_api::Read;
@@ -78,6 +79,7 @@ pub struct Endpoint {
     past_stats: BTreeMap<PathId, PathStats>,
     /// What the caller foretold, for paths that come later.
     feeds: BTreeMap<PathId, Feed>,
+    statuses: status::Statuses,
     /// Lowest path ID that was never used.
     next_path: u32,
     /// Lower ones that no packet came for yet: paths opened together need not begin in order.
@@ -172,6 +174,7 @@ impl Endpoint {
             paths: Paths::default(),
             past_stats: BTreeMap::new(),
             feeds: BTreeMap::new(),
+            statuses: status::Statuses::default(),
             next_path: 1,
             skipped_paths: BTreeSet::new(),
             max_path: 0,
@@ -316,6 +319,7 @@ impl Endpoint {
         let unknown = || Feed::new(self.dispatch.capabilities().least_probability);
         let feed = self.feeds.get(&net).cloned().unwrap_or_else(unknown);
         let mut path = Path::new(id, net, cc, feed);
+        self.statuses.apply_to(&mut path);
         path.set_grain(self.config.pacing_grain);
         path.peer_ack_delay = self.max_ack_delay();
         if self.config.ecn {

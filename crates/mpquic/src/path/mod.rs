@@ -38,8 +38,13 @@ pub(crate) const CHALLENGE_TRIES: u32 = 9;
 pub(crate) const LEAST_BYTES: u64 = 60;
 /// Silence before a path counts as failed, at least.
 const FAILURE_FLOOR: Duration = Duration::from_millis(500);
-/// Probes of a silent path are no further apart than this while another path works.
+/// Probes of a suspected path are no further apart than this while another path works, and those of a
+/// path that failed no closer.
 const PROBE_CEILING: Duration = Duration::from_millis(250);
+/// Probes of a path that failed are no further apart than this, so that it is used again soon after an
+/// outage of any length. It deviates from the doubling of RFC 9002 §6.2.1, and costs a packet or two
+/// every half a second.
+const FAILED_PROBE_CEILING: Duration = Duration::from_millis(500);
 
 #[derive(Debug)]
 pub(crate) struct Path {
@@ -235,6 +240,12 @@ impl Path {
         self.rtt.pto() + max_ack_delay
     }
 
+    /// Sends a probe at once, and the next ones as if it were the first.
+    pub fn ask(&mut self, now: Instant) {
+        (self.pto_count, self.probes) = (0, 1);
+        self.space.last_eliciting_at = now;
+    }
+
     /// When the probe timer fires.
     pub fn pto_at(
         &self,
@@ -246,6 +257,10 @@ impl Path {
             return None;
         }
         let pto = self.pto(max_ack_delay);
+        if self.health == Health::Failed {
+            let period = pto.clamp(PROBE_CEILING, FAILED_PROBE_CEILING);
+            return Some(self.space.last_eliciting_at + period);
+        }
         if self.pto_count == 0 {
             return Some(self.space.last_eliciting_at + pto);
         }

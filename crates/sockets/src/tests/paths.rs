@@ -16,16 +16,22 @@ fn plan(sends: bool, bytes: Option<u64>, end_ns: u64) -> Carry {
         server: None,
         pin: None,
         paths: Vec::new(),
+        backups: Vec::new(),
     }
 }
 
-fn both(down: bool, bytes: Option<u64>, seconds: f64) -> (BulkReport, BulkReport) {
+fn both(
+    down: bool,
+    bytes: Option<u64>,
+    (seconds, backups): (f64, &[&str]),
+) -> (BulkReport, BulkReport) {
     let mut server = BulkServer::bind(SocketAddr::new(local(1), 0), &Options::default()).unwrap();
     let end_ns = monotonic_ns() + (seconds * 1e9) as u64;
     let mut client = plan(!down, bytes, end_ns);
     client.server = Some(SocketAddr::new(local(1), server.port()));
     client.pin = Some(server.pin().to_owned());
     client.paths = vec!["127.0.0.2".into(), "127.0.0.3".into()];
+    client.backups = backups.iter().map(|name| name.to_string()).collect();
     let far = std::thread::spawn(move || server.carry(&plan(down, bytes, end_ns)).unwrap());
     let near = carry(&client).unwrap();
     (near, far.join().unwrap())
@@ -35,7 +41,7 @@ fn both(down: bool, bytes: Option<u64>, seconds: f64) -> (BulkReport, BulkReport
 fn a_transfer_of_a_size_ends_when_both_know_it() {
     const BYTES: u64 = 30_000_000;
     for down in [true, false] {
-        let (near, far) = both(down, Some(BYTES), 60.0);
+        let (near, far) = both(down, Some(BYTES), (60.0, &[]));
         let (sender, receiver) = if down { (&far, &near) } else { (&near, &far) };
         for (end, who) in [(sender, "sender"), (receiver, "receiver")] {
             assert_eq!((end.bytes, &end.error), (BYTES, &None), "{who}, down {down}");
@@ -54,9 +60,44 @@ fn a_transfer_of_a_size_ends_when_both_know_it() {
     }
 }
 
+/// The client's status reaches the server before its first data on the path, either way.
+#[test]
+fn a_backup_path_stays_without_data_while_the_other_one_works() {
+    for down in [true, false] {
+        for backup in ["127.0.0.2", "127.0.0.3"] {
+            let (near, far) = both(down, Some(5_000_000), (60.0, &[backup]));
+            let (sender, receiver) = if down { (&far, &near) } else { (&near, &far) };
+            assert_eq!(receiver.bytes, 5_000_000);
+            let last = sender.rows.last().unwrap();
+            let row = last.subflows.iter().find(|one| client_of(one, down) == backup);
+            // The path that the connection begins on carries data until the other one is there.
+            if backup == "127.0.0.3" {
+                let acked = row.map_or(0, |row| row.acked_bytes);
+                assert!(acked < 10_000, "down {down}: {last:?}");
+            }
+            let active = last.subflows.iter().find(|one| client_of(one, down) != backup).unwrap();
+            assert!(active.acked_bytes > 2_500_000, "down {down}, backup {backup}: {last:?}");
+        }
+    }
+}
+
+fn client_of(row: &PathRow, down: bool) -> &str {
+    if down { &row.remote.0 } else { &row.local.0 }
+}
+
+#[test]
+fn a_backup_that_is_no_path_is_refused() {
+    let mut client = plan(false, None, monotonic_ns());
+    client.server = Some(SocketAddr::new(local(1), 9));
+    client.pin = Some("00".repeat(32));
+    (client.paths, client.backups) = (vec!["127.0.0.2".into()], vec!["lte0".into()]);
+    let said = carry(&client).unwrap_err().to_string();
+    assert!(said.contains("lte0 is none of the client's paths"), "{said}");
+}
+
 #[test]
 fn a_transfer_of_a_duration_ends_with_it() {
-    let (near, far) = both(true, None, 0.5);
+    let (near, far) = both(true, None, (0.5, &[]));
     assert_eq!((near.completed_ns, far.completed_ns), (None, None));
     assert_eq!((&near.error, &far.error), (&None, &None));
     assert!(near.bytes > 0 && far.bytes >= near.bytes);

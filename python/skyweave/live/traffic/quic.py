@@ -37,6 +37,9 @@ def order(run: config.Run, number: int) -> Message:
     return {
         "options": chosen,
         "paths": [addresses.device(places[name], name) for name in names],
+        "backups": [
+            addresses.device(places[name], name) for name in names if run.paths[places[name]].backup
+        ],
         "forecasts": [
             {
                 "client": addresses.client_address(places[name]),
@@ -75,7 +78,8 @@ def carry(
             seen = json.loads(server.carry(json.dumps(plan)))
         else:
             host, port = flow["server"]
-            plan |= {"server": f"{host}:{port}", "pin": flow["pin"], "paths": flow["paths"]}
+            plan |= {"server": f"{host}:{port}", "pin": flow["pin"]}
+            plan |= {"paths": flow["paths"], "backups": flow["backups"]}
             time.sleep(max(flow["start_ns"] - time.monotonic_ns(), 0) / 1e9)
             seen = json.loads(_skyweave.quic_carry(json.dumps(plan)))
     except (OSError, ValueError) as error:
