@@ -115,7 +115,7 @@ fn a_server_that_never_answers_is_an_error_in_the_report() {
     assert!(report.error.unwrap().contains("no connection"));
 }
 
-/// The sender is told during the run that one path will be dark, and later that it is not.
+/// The sender learns during the run that one path will be dark, and later that it is not.
 #[test]
 fn forecasts_arrive_and_are_corrected_during_a_run() {
     let mut server = BulkServer::bind(SocketAddr::new(local(1), 0), &Options::default()).unwrap();
