@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         RateSteps,
         Run,
         UpWindow,
+        Workload,
     )
     from skyweave.model.drive import Drive, PathTrace, Series
     from skyweave.model.record import Record
@@ -80,6 +81,7 @@ __all__ = [
     "SkyweaveError",
     "UpWindow",
     "Wait",
+    "Workload",
     "read_capacity",
     "read_delay",
     "simulate",
@@ -124,6 +126,7 @@ _HOMES = {
         "RateSteps",
         "Run",
         "UpWindow",
+        "Workload",
     ),
     "skyweave.model.drive": (
         "Drive",

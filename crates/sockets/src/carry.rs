@@ -1,6 +1,5 @@
-//! Both ends of a bulk transfer as JSON describes them: for live runs.
+//! Both ends of a workload as JSON describes them: for live runs.
 
-use crate::bulk::{Bulk, BulkPlan, BulkReport, COMPLETE, Shared};
 use crate::client::{Client, ClientConfig};
 use crate::clock::Clock;
 use crate::error::SocketError;
@@ -10,18 +9,22 @@ use crate::options::Options;
 use crate::server::{Server, ServerConfig, Service};
 use crate::session::Session;
 use crate::tls::{Anchor, Identity, Trust};
+use crate::transfer::{COMPLETE, Shared, Transfer, TransferPlan, TransferReport};
+use application::Workload;
 use mpquic::Closed;
 use scheduler::Outage;
 use serde::Deserialize;
 use std::net::{IpAddr, SocketAddr};
 use units::{Duration, Instant};
 
-/// The protocol of bulk transfers.
+/// The protocol of transfer transfers.
 const ALPN: &[u8] = b"skyweave-bulk";
 /// A self-signed certificate has to name something; clients know it by its pin.
 const NAME: &str = "bulk.skyweave";
 /// How often the end of time is looked for.
 const LOOK: Duration = Duration::from_millis(20);
+/// For so long a server outlives its transfers: they take their last look at the end of their time.
+const LAST_LOOK: Duration = Duration::from_millis(20);
 /// Between two tries to reach the server: a device tries again as soon as it has a path.
 const RETRY: Duration = Duration::from_millis(100);
 
@@ -41,10 +44,8 @@ pub struct Foreseen {
 pub struct Carry {
     /// How the connection behaves.
     pub options: Options,
-    /// This end sends.
-    pub sends: bool,
-    /// Size; `None`: as much as fits.
-    pub bytes: Option<u64>,
+    /// What runs.
+    pub workload: Workload,
     /// Samples are counted from here.
     pub epoch_ns: u64,
     /// It is over then.
@@ -69,16 +70,15 @@ fn clock() -> Clock {
 }
 
 impl Carry {
-    fn plan(&self, is_client: bool) -> BulkPlan {
+    fn plan(&self, is_client: bool) -> TransferPlan {
         let at = Instant::from_nanos;
         let known = |of: &Foreseen| {
             let outages = of.outages_ns.iter();
             let outages = outages.map(|(start, end)| Outage { start: at(*start), end: at(*end) });
             (of.client, outages.collect())
         };
-        BulkPlan {
-            sends: self.sends,
-            bytes: self.bytes,
+        TransferPlan {
+            workload: self.workload.clone(),
             end: at(self.end_ns),
             epoch: at(self.epoch_ns),
             interval: Duration::from_nanos(self.interval_ns),
@@ -94,7 +94,7 @@ impl Carry {
 ///
 /// # Errors
 /// A description that makes no sense. What happens on the way is in the report.
-pub fn carry(carry: &Carry) -> Result<BulkReport, SocketError> {
+pub fn carry(carry: &Carry) -> Result<TransferReport, SocketError> {
     let missing =
         |what: &str| SocketError::Config(format!("a client needs the {what} of the server"));
     let server = carry.server.ok_or_else(|| missing("address"))?;
@@ -113,10 +113,10 @@ pub fn carry(carry: &Carry) -> Result<BulkReport, SocketError> {
     };
     let end = Instant::from_nanos(carry.end_ns);
     loop {
-        let (mut bulk, report) = Bulk::new(carry.plan(true));
-        let error = match Client::connect(config.clone(), &mut bulk) {
+        let (mut transfer, report) = Transfer::new(carry.plan(true));
+        let error = match Client::connect(config.clone(), &mut transfer) {
             Ok(mut client) => {
-                let _how = client.run(&mut bulk); // the report has it
+                let _how = client.run(&mut transfer); // the report has it
                 return Ok(report.lock().clone());
             }
             Err(error @ (SocketError::Config(_) | SocketError::Certificate(_))) => {
@@ -133,12 +133,12 @@ pub fn carry(carry: &Carry) -> Result<BulkReport, SocketError> {
 }
 
 /// The server's end of transfers.
-pub struct BulkServer {
+pub struct TransferServer {
     server: Server,
     pin: String,
 }
 
-impl BulkServer {
+impl TransferServer {
     /// Listens, with a new certificate.
     ///
     /// # Errors
@@ -172,7 +172,7 @@ impl BulkServer {
     ///
     /// # Errors
     /// What the system refuses.
-    pub fn carry(&mut self, carry: &Carry) -> Result<BulkReport, SocketError> {
+    pub fn carry(&mut self, carry: &Carry) -> Result<TransferReport, SocketError> {
         let mut service = OneTransfer {
             plan: carry.plan(false),
             reports: Vec::new(),
@@ -187,7 +187,7 @@ impl BulkServer {
 }
 
 struct OneTransfer {
-    plan: BulkPlan,
+    plan: TransferPlan,
     reports: Vec<Shared>,
     look_at: Instant,
     over: bool,
@@ -195,9 +195,9 @@ struct OneTransfer {
 
 impl Service for OneTransfer {
     fn open(&mut self, _remote: SocketAddr) -> Box<dyn Session> {
-        let (bulk, report) = Bulk::new(self.plan.clone());
+        let (transfer, report) = Transfer::new(self.plan.clone());
         self.reports.push(report);
-        Box::new(bulk)
+        Box::new(transfer)
     }
 
     fn closed(&mut self, _remote: SocketAddr, how: &Closed) {
@@ -211,6 +211,6 @@ impl Service for OneTransfer {
 
     fn look(&mut self, now: Instant, _connections: usize) -> bool {
         self.look_at = now + LOOK;
-        !self.over && now < self.plan.end
+        !self.over && now < self.plan.end + LAST_LOOK
     }
 }

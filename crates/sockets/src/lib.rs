@@ -11,7 +11,6 @@
 //! **Not there:** migration of a path to other addresses, which clients here do by opening a new path;
 //! path MTU discovery.
 
-mod bulk;
 mod carry;
 mod client;
 mod clock;
@@ -22,6 +21,7 @@ mod files;
 mod gate;
 mod get;
 mod interfaces;
+mod kernel;
 mod lane;
 mod log;
 mod options;
@@ -30,11 +30,11 @@ mod server;
 mod session;
 mod socket;
 mod tls;
+mod transfer;
 mod wait;
 mod watch;
 
-pub use bulk::{Bulk, BulkPlan, BulkReport, Happening, PathRow, Row, Shared};
-pub use carry::{BulkServer, Carry, Foreseen, carry};
+pub use carry::{Carry, Foreseen, TransferServer, carry};
 pub use client::{Client, ClientConfig};
 pub use clock::{Clock, monotonic_ns};
 pub use error::SocketError;
@@ -43,10 +43,12 @@ pub use files::{Files, Served};
 pub use gate::RetryPolicy;
 pub use get::{Get, Progress};
 pub use interfaces::Local;
+pub use kernel::{KernelEnd, KernelListener, KernelPlan, KernelReport, KernelTransport};
 pub use options::Options;
 pub use server::{Server, ServerConfig, Service};
 pub use session::{Ends, Notice, PathReport, Session, Status};
 pub use tls::{Anchor, HQ_INTEROP, Identity, Trust};
+pub use transfer::{Happening, PathRow, Row, Shared, Transfer, TransferPlan, TransferReport};
 
 #[cfg(test)]
 extern crate self as sockets; // what tests share with the examples names the crate from outside

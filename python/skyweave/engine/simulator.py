@@ -43,6 +43,7 @@ import polars as pl
 
 from skyweave import _skyweave
 from skyweave.algorithms import catalogue
+from skyweave.engine import workloads
 from skyweave.engine.scheduling import Scheduler
 from skyweave.errors import ConfigError
 from skyweave.model.config import Connection, Path, Run
@@ -87,6 +88,10 @@ def simulate(
             "engine": "sim",
             "skyweave": _skyweave.build_info()["version"],
             "seed": run.seed,
+        },
+        application={
+            kind: workloads.frame(kind, connections, dict(columns))
+            for kind, (connections, columns) in raw.applications().items()
         },
     )
 

@@ -2,13 +2,18 @@
 
 use super::ends::local;
 use crate::*;
+use application::{Bulk, Cell, Paced, Requests, Ways, Workload};
 use std::net::SocketAddr;
+use units::Direction;
 
-fn plan(sends: bool, bytes: Option<u64>, end_ns: u64) -> Carry {
+fn bulk(direction: Direction, bytes: Option<u64>) -> Workload {
+    Bulk { direction, bytes, duration_s: None }.into()
+}
+
+fn plan(workload: Workload, end_ns: u64) -> Carry {
     Carry {
         options: Options::default(),
-        sends,
-        bytes,
+        workload,
         epoch_ns: 0,
         end_ns,
         interval_ns: 20_000_000,
@@ -19,14 +24,15 @@ fn plan(sends: bool, bytes: Option<u64>, end_ns: u64) -> Carry {
     }
 }
 
-fn both(down: bool, bytes: Option<u64>, seconds: f64) -> (BulkReport, BulkReport) {
-    let mut server = BulkServer::bind(SocketAddr::new(local(1), 0), &Options::default()).unwrap();
+fn both(workload: Workload, seconds: f64) -> (TransferReport, TransferReport) {
+    let mut server =
+        TransferServer::bind(SocketAddr::new(local(1), 0), &Options::default()).unwrap();
     let end_ns = monotonic_ns() + (seconds * 1e9) as u64;
-    let mut client = plan(!down, bytes, end_ns);
+    let mut client = plan(workload.clone(), end_ns);
     client.server = Some(SocketAddr::new(local(1), server.port()));
     client.pin = Some(server.pin().to_owned());
     client.paths = vec!["127.0.0.2".into(), "127.0.0.3".into()];
-    let far = std::thread::spawn(move || server.carry(&plan(down, bytes, end_ns)).unwrap());
+    let far = std::thread::spawn(move || server.carry(&plan(workload, end_ns)).unwrap());
     let near = carry(&client).unwrap();
     (near, far.join().unwrap())
 }
@@ -35,7 +41,8 @@ fn both(down: bool, bytes: Option<u64>, seconds: f64) -> (BulkReport, BulkReport
 fn a_transfer_of_a_size_ends_when_both_know_it() {
     const BYTES: u64 = 30_000_000;
     for down in [true, false] {
-        let (near, far) = both(down, Some(BYTES), 60.0);
+        let direction = if down { Direction::Down } else { Direction::Up };
+        let (near, far) = both(bulk(direction, Some(BYTES)), 60.0);
         let (sender, receiver) = if down { (&far, &near) } else { (&near, &far) };
         for (end, who) in [(sender, "sender"), (receiver, "receiver")] {
             assert_eq!((end.bytes, &end.error), (BYTES, &None), "{who}, down {down}");
@@ -56,7 +63,7 @@ fn a_transfer_of_a_size_ends_when_both_know_it() {
 
 #[test]
 fn a_transfer_of_a_duration_ends_with_it() {
-    let (near, far) = both(true, None, 0.5);
+    let (near, far) = both(bulk(Direction::Down, None), 0.5);
     assert_eq!((near.completed_ns, far.completed_ns), (None, None));
     assert_eq!((&near.error, &far.error), (&None, &None));
     assert!(near.bytes > 0 && far.bytes >= near.bytes);
@@ -66,10 +73,48 @@ fn a_transfer_of_a_duration_ends_with_it() {
 #[test]
 fn a_server_that_never_answers_is_an_error_in_the_report() {
     let nobody = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
-    let mut client = plan(false, None, monotonic_ns() + 300_000_000);
+    let mut client = plan(bulk(Direction::Down, None), monotonic_ns() + 300_000_000);
     client.server = nobody.local_addr().ok();
     client.pin = Some("00".repeat(32));
     client.paths = vec!["127.0.0.1".into()];
     let report = carry(&client).unwrap();
     assert!(report.error.unwrap().contains("no connection"));
+}
+
+#[test]
+fn requests_are_served_and_both_ends_know_when_the_last_one_is_complete() {
+    let wanted = Requests {
+        direction: Direction::Down,
+        object_bytes: vec![1000, 300_000],
+        count: Some(10),
+        think_s: 0.0,
+        parallel: 2,
+        duration_s: None,
+    };
+    let (near, far) = both(wanted.into(), 60.0);
+    assert_eq!((&near.error, &far.error), (&None, &None));
+    assert!(near.completed_ns.is_some() && far.completed_ns.is_some());
+    assert_eq!(near.application.len(), 10);
+    assert!(near.application.iter().flatten().all(|cell| *cell != Cell::Nothing));
+    assert_eq!(near.bytes, 5 * 301_000 + 10 * 8);
+}
+
+#[test]
+fn a_call_ends_with_its_time_and_its_pieces_came_both_ways() {
+    let call = Paced {
+        direction: Ways::Both,
+        rate_mbps: 1.0,
+        piece_bytes: 1000,
+        deadline_ms: 100.0,
+        duration_s: 0.6,
+        on_s: None,
+        off_s: None,
+        reliable: false,
+    };
+    let (near, far) = both(call.into(), 0.6);
+    assert_eq!((&near.error, &far.error), (&None, &None));
+    for (end, way) in [(&near, "down"), (&far, "up")] {
+        assert!(!end.application.is_empty(), "{way}");
+        assert!(end.application.iter().all(|row| row[0] == Cell::Word(way)), "{way}");
+    }
 }

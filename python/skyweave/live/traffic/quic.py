@@ -76,8 +76,7 @@ def carry(
     """
     plan = {
         "options": flow["options"],
-        "sends": flow["sends"],
-        "bytes": flow["size_bytes"],
+        "workload": flow["workload"],
         "epoch_ns": epoch_ns,
         "end_ns": flow["end_ns"],
         "interval_ns": interval_ns,
@@ -93,5 +92,6 @@ def carry(
             seen = json.loads(_skyweave.quic_carry(json.dumps(plan)))
     except (OSError, ValueError) as error:
         seen = {"bytes": 0, "completed_ns": None, "error": str(error), "rows": [], "events": []}
+    seen.setdefault("application", [])
     opened_ns = None if seen["error"] and not seen["rows"] else flow["start_ns"]
     return {**seen, "place": flow["place"], "opened_ns": opened_ns}

@@ -346,7 +346,7 @@ def _labels(
         "origin": member.drive.origin,
         "synthetic": member.drive.synthetic,
         "seed": member.seed,
-        "direction": connection.workload.direction,
+        "direction": connection.workload.main_direction,
         "paths": "+".join(paths),
         "transport": connection.transport,
         "multipath": connection.transport if together else None,
