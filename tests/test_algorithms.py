@@ -14,12 +14,6 @@ from skyweave.cli import app as cli
 from skyweave.cli.algorithms import markdown
 
 
-@pytest.fixture(scope="module", autouse=True)
-def mounted():
-    if not cli.app.registered_groups:
-        cli._mount()
-
-
 def invoke(*words: str):
     return CliRunner().invoke(cli.app, ["algorithms", *words], env={"COLUMNS": "200"})
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         ConstantRate,
         DelaySteps,
         DropTail,
+        ForecastWindow,
         GilbertElliott,
         InfiniteQueue,
         Link,
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
         Opportunities,
         OutageWindow,
         Path,
+        Quic,
         RateSteps,
         Run,
         UpWindow,
@@ -47,6 +49,8 @@ if TYPE_CHECKING:
     )
     from skyweave.model.drive import Drive, PathTrace, Series
     from skyweave.model.record import Record
+    from skyweave.study.run.observer import StudyObserver
+    from skyweave.study.run.session import StudyOptions, run_study
 
 __all__ = [
     "Ahead",
@@ -62,6 +66,7 @@ __all__ = [
     "DelaySteps",
     "Drive",
     "DropTail",
+    "ForecastWindow",
     "GilbertElliott",
     "InfiniteQueue",
     "Link",
@@ -72,6 +77,7 @@ __all__ = [
     "Path",
     "PathTrace",
     "PathView",
+    "Quic",
     "RateSteps",
     "Record",
     "ResultsError",
@@ -79,11 +85,14 @@ __all__ = [
     "Scheduler",
     "Series",
     "SkyweaveError",
+    "StudyObserver",
+    "StudyOptions",
     "UpWindow",
     "Wait",
     "Workload",
     "read_capacity",
     "read_delay",
+    "run_study",
     "simulate",
 ]
 
@@ -115,6 +124,7 @@ _HOMES = {
         "ConstantRate",
         "DelaySteps",
         "DropTail",
+        "ForecastWindow",
         "GilbertElliott",
         "InfiniteQueue",
         "Link",
@@ -123,6 +133,7 @@ _HOMES = {
         "Opportunities",
         "OutageWindow",
         "Path",
+        "Quic",
         "RateSteps",
         "Run",
         "UpWindow",
@@ -134,6 +145,8 @@ _HOMES = {
         "Series",
     ),
     "skyweave.model.record": ("Record",),
+    "skyweave.study.run.observer": ("StudyObserver",),
+    "skyweave.study.run.session": ("StudyOptions", "run_study"),
 }
 """Where each public name is defined; loaded when it is first used (PEP 562)."""
 _HOME = {name: home for home, names in _HOMES.items() for name in names}

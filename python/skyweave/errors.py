@@ -1,6 +1,5 @@
 """The errors that Skyweave raises on purpose: one clear sentence each."""
 
-import difflib
 from collections.abc import Iterable
 
 
@@ -22,6 +21,8 @@ class ResultsError(SkyweaveError):
 
 def suggest(word: str, known: Iterable[str]) -> str:
     """Help for who wrote ``word`` where one of ``known`` was expected: the closest, or all."""
+    import difflib
+
     names = sorted(set(known))
     close = difflib.get_close_matches(word, names, n=1, cutoff=0.5)
     if not close:
@@ -34,3 +35,10 @@ def suggest(word: str, known: Iterable[str]) -> str:
 def unknown_name(what: str, name: str, known: Iterable[str]) -> str:
     """The sentence for a name that nothing has, with the closest one that exists."""
     return f"no {what} is called '{name}'; {suggest(name, known)}"
+
+
+class Interrupted(BaseException):
+    """Ctrl-C during a study, with the sentence that says how to continue.
+
+    Not a ``KeyboardInterrupt``, which command-line frameworks swallow together with its words.
+    """

@@ -1,4 +1,4 @@
-"""The processes that a test has started, told by a mark in their environment."""
+"""The processes that a test has started, recognised by a mark in their environment."""
 
 from __future__ import annotations
 

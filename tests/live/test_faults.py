@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import io
 import json
 import os
 import shutil
@@ -18,7 +17,6 @@ import pytest
 from burst import burst
 from made_paths import path
 from marks import marked
-from rich.console import Console
 
 from skyweave.errors import ResultsError, SkyweaveError
 from skyweave.live.engine import run_live
@@ -27,7 +25,7 @@ from skyweave.live.world import world as worlds
 from skyweave.live.world.world import World
 from skyweave.model import config
 from skyweave.model.record import Record
-from skyweave.study.run.session import Options, run_study
+from skyweave.study.run.session import StudyOptions, run_study
 
 STUDY = """
 [study]
@@ -78,8 +76,8 @@ def fill(folder: Path) -> None:
             pass
 
 
-def options(out: Path, **changed: object) -> Options:
-    return Options(out=out, console=Console(file=io.StringIO()), **changed)  # type: ignore[arg-type]
+def options(out: Path, **changed: object) -> StudyOptions:
+    return StudyOptions(out=out, **changed)  # type: ignore[arg-type]
 
 
 def records(out: Path) -> list[Path]:

@@ -15,7 +15,7 @@ from skyweave.live.world.world import World
 # Sends 100,000 bytes over the loopback, and writes what both ends say of it then.
 PROGRAM = """
 import dataclasses, json, pathlib, socket, sys
-from skyweave.live.kernel import IPPROTO_MPTCP, mptcp_state, set_congestion, tcp_state
+from skyweave.live.traffic.kernel import IPPROTO_MPTCP, mptcp_state, set_congestion, tcp_state
 asked, out = sys.argv[1:]
 protocol = IPPROTO_MPTCP if asked != "tcp" else socket.IPPROTO_TCP
 there = IPPROTO_MPTCP if asked == "mptcp" else socket.IPPROTO_TCP

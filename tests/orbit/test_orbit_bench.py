@@ -10,8 +10,6 @@ from skyweave.cli.bench import orbit as bench
 
 def test_every_figure_is_measured(monkeypatch):
     monkeypatch.setattr(bench, "DAY_S", 600.0)
-    if not cli.app.registered_groups:
-        cli._mount()
     found = CliRunner().invoke(cli.app, ["bench", "orbit", "oneweb", "--json"])
     figures = json.loads(found.output)
     assert figures.keys() == bench._MEANING.keys()

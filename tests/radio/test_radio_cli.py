@@ -10,7 +10,7 @@ from skyweave.cli.radio import radio_app
 from skyweave.data import load
 from skyweave.errors import ConfigError, DataError
 from skyweave.report.page.render import render_report
-from skyweave.study.run.session import Options, run_study
+from skyweave.study.run.session import StudyOptions, run_study
 
 HEADER = "lat,lon,timestamp,freq,cid,rsrp,rsrq,type"
 
@@ -66,7 +66,7 @@ def test_table_drive_and_figure(files, tmp_path):
 def test_a_study_runs_over_the_drive(files, tmp_path):
     run(*files, "--out", tmp_path / "data" / "drive.csv")
     (tmp_path / "study.toml").write_text(STUDY)
-    options = Options(out=tmp_path / "out", data=tmp_path / "data", jobs=1)
+    options = StudyOptions(out=tmp_path / "out", data=tmp_path / "data", jobs=1)
     run_study(tmp_path / "study.toml", options)
     (panel,) = render_report(tmp_path / "out").panels
     alone, both = (panel.estimate("goodput", cell, "median").value for cell in ("att", "att+tm"))

@@ -20,8 +20,8 @@ from skyweave.report.figures.across import short_names
 from skyweave.report.numbers import metrics
 from skyweave.report.numbers.panel import Results
 from skyweave.report.page.render import render_report
-from skyweave.results.labels import parameters
 from skyweave.study.language.criteria import Published
+from skyweave.study.language.labels import parameters
 from skyweave.study.run.session import prepare, run_study
 
 SHARES = {"bbr": 1.0, "cubic": 0.5, "newreno": 0.4}

@@ -20,7 +20,7 @@ from skyweave.model.record import EVENT_SCHEMA, SAMPLE_SCHEMA, Record
 from skyweave.report.criteria.agreement import case_words
 from skyweave.report.numbers.engines import Case, Measured, compare, mean_of, measured
 from skyweave.report.page.render import Rendered, render_report
-from skyweave.results.labels import pairs_of
+from skyweave.study.language.labels import pairs_of
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -11,9 +11,10 @@ import fluid
 import pytest
 
 from skyweave.cli import app as cli
+from skyweave.cli import demo
+from skyweave.errors import Interrupted
 from skyweave.study.compile.drives import Makers
 from skyweave.study.run import session
-from skyweave.study.run.runner import Interrupted
 
 
 @pytest.fixture(autouse=True)
@@ -79,7 +80,7 @@ def test_ctrl_c_exits_130(
     def leave(code: int) -> None:
         raise SystemExit(code)
 
-    monkeypatch.setattr(cli, "run_study", stopped)
+    monkeypatch.setattr(demo, "run_study", stopped)
     monkeypatch.setattr(os, "_exit", leave)
     assert call(monkeypatch, "demo", "--out", tmp_path) == 130
     assert "finished runs are kept" in capsys.readouterr().err

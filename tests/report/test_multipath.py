@@ -1,4 +1,4 @@
-"""Multipath TCP and multipath QUIC over the same paths, told apart; and the toy of Figure 6."""
+"""Multipath TCP and multipath QUIC over the same paths, distinguished; and the toy of Figure 6."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BOTH = (
     + 'transport = "mptcp"\nmode = "upstream"\nscheduler = "upstream"\nsend_buffer_mb = 1\n'
     + '[[compare]]\npaths = ["SL+VZ"]\ntransport = "mpquic"\nscheduler = "roundrobin"\n'
 )
-"""Each with settings of its own, which do not tell them apart beyond their names."""
+"""Each with settings of its own, which do not distinguish them beyond their names."""
 
 
 def slower(run: config.Run) -> Record:

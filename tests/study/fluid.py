@@ -137,22 +137,17 @@ paths = ["singles", "pairs"]
 
 
 def options(out: Any, **changed: Any) -> Any:
-    """Options that run a study on the fluid engine, quietly."""
-    import io
-
-    from rich.console import Console
-
+    """StudyOptions that run a study on the fluid engine, quietly."""
     from skyweave.study.compile.drives import Makers
-    from skyweave.study.run.session import Options
+    from skyweave.study.run.session import StudyOptions
 
     usual = {
         "engine": fluid,
         "makers": Makers(synthesise, load),
         "code_version": "test",
-        "console": Console(file=io.StringIO()),
         "jobs": 1,
     }
-    return Options(out=out, **(usual | changed))
+    return StudyOptions(out=out, **(usual | changed))
 
 
 def tree(folder: Any) -> dict[str, bytes]:

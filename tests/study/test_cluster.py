@@ -8,7 +8,7 @@ import pytest
 
 from skyweave.errors import ConfigError
 from skyweave.study.run import cluster
-from skyweave.study.run.session import Options, run_study
+from skyweave.study.run.session import StudyOptions, run_study
 
 distributed = pytest.importorskip("distributed", reason="Dask is an extra: skyweave[cluster]")
 
@@ -46,11 +46,11 @@ def study(tmp_path: Path) -> Path:
 
 @pytest.mark.filterwarnings("ignore")  # Dask's own, from starting and stopping processes
 def test_the_cluster_gives_the_bytes_of_a_local_run(study: Path, tmp_path: Path) -> None:
-    run_study(study, Options(out=tmp_path / "local", jobs=1))
+    run_study(study, StudyOptions(out=tmp_path / "local", jobs=1))
     with distributed.LocalCluster(
         n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
     ) as local:
-        options = Options(out=tmp_path / "cluster", cluster=local.scheduler_address)
+        options = StudyOptions(out=tmp_path / "cluster", cluster=local.scheduler_address)
         run_study(study, options)
     here, there = (tmp_path / where / "records" for where in ("local", "cluster"))
     names = sorted(path.relative_to(here) for path in here.rglob("*") if path.is_file())
@@ -65,12 +65,12 @@ def test_a_cluster_that_is_not_there(study: Path, tmp_path: Path, monkeypatch) -
 
     monkeypatch.setattr(distributed, "Client", absent)
     with pytest.raises(ConfigError, match="no Dask scheduler answers there"):
-        run_study(study, Options(out=tmp_path / "out", cluster="tcp://127.0.0.1:1"))
+        run_study(study, StudyOptions(out=tmp_path / "out", cluster="tcp://127.0.0.1:1"))
 
 
 def test_jobs_and_cluster_contradict_each_other(study: Path, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="--jobs is for runs on this machine"):
-        run_study(study, Options(out=tmp_path / "out", cluster="tcp://x:1", jobs=2))
+        run_study(study, StudyOptions(out=tmp_path / "out", cluster="tcp://x:1", jobs=2))
 
 
 def test_workers_of_another_build_are_refused() -> None:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import io
+import json
 import platform
+import shutil
+import subprocess
 import sys
 import threading
 from dataclasses import replace
@@ -14,6 +17,7 @@ from fluid import SMALL, fluid, load, options, synthesise, tree
 from rich.console import Console
 
 from skyweave.cli import app as cli
+from skyweave.cli.progress import Progress
 from skyweave.errors import ConfigError
 from skyweave.live import check, engine
 from skyweave.live.traffic import iperf
@@ -25,6 +29,7 @@ from skyweave.study.compile.drives import Makers
 from skyweave.study.compile.expand import run_key
 from skyweave.study.run import engines, session
 from skyweave.study.run.session import Prepared, prepare, run_study
+from skyweave.study.run.sources import sources
 
 BOTH = SMALL + 'engine = ["sim", "live"]\n'
 LIVE = {
@@ -36,7 +41,7 @@ LIVE = {
 
 
 def on_kernel(run: Run) -> Record:
-    """The fluid engine as a live one: its provenance, and nulls where a kernel tells nothing."""
+    """The fluid engine as a live one: its provenance, and nulls where a kernel reports nothing."""
     record = fluid(run)
     samples = record.samples.with_columns(reorder_buffer_bytes=None, lost_packets=None)
     samples = samples.cast(dict(record.samples.schema))
@@ -130,13 +135,12 @@ def keys(folder: Path, **changed: object) -> dict[str, list[str]]:
 def test_records_of_another_kernel_or_live_engine_cannot_pass_for_ours(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    code = tmp_path / "live"
-    code.mkdir()
-    (code / "traffic.py").write_text("one = 1\n")
-    monkeypatch.setattr(engines, "LIVE_CODE", code)
+    shutil.copytree(engines.ROOT / "skyweave", tmp_path / "code" / "skyweave")
+    monkeypatch.setattr(engines, "ROOT", tmp_path / "code")
     first = keys(tmp_path)
     assert keys(tmp_path) == first
-    (code / "traffic.py").write_text("one = 2\n")
+    outside = tmp_path / "code" / "skyweave" / "quic" / "options.py"  # a live run imports it
+    outside.write_text(outside.read_text() + "\n")
     edited = keys(tmp_path)
     monkeypatch.setattr(platform, "release", lambda: "99.1")
     elsewhere = keys(tmp_path)
@@ -145,6 +149,20 @@ def test_records_of_another_kernel_or_live_engine_cannot_pass_for_ours(
     seen = [first, edited, elsewhere, by_iperf3]
     assert len({tuple(one["live"]) for one in seen}) == 4
     assert len({tuple(one["sim"]) for one in seen}) == 1
+
+
+def test_the_code_of_live_runs_is_all_that_they_import() -> None:
+    program = (
+        "import json, sys\n"
+        "import skyweave.live.engine, skyweave.live.init\n"
+        "print(json.dumps([m for m in sys.modules if m.startswith('skyweave')]))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True)
+    loaded = set(json.loads(done.stdout)) - {"skyweave._skyweave"}  # compiled; hashed by itself
+    named = set(sources(engines.LIVE_CODE, engines.ROOT))
+    assert loaded <= named
+    assert {"skyweave.quic.options", "skyweave.live.init", "skyweave.live.agent"} <= named
+    assert not any(name.startswith(("skyweave.report", "skyweave.cli")) for name in named)
 
 
 def test_what_iperf3_cannot_do_is_refused_before_anything_runs(
@@ -199,7 +217,8 @@ def test_live_runs_come_last_and_alone(tmp_path: Path) -> None:
     console = Console(file=said, width=100)
     run_study(
         tmp_path / "study.toml",
-        options(tmp_path / "out", engine=seen.sim, live=seen.live, jobs=4, console=console),
+        options(tmp_path / "out", engine=seen.sim, live=seen.live, jobs=4),
+        Progress(console),
     )
     assert seen.order == "s" * 6 + "l" * 6
     assert seen.most["live"] == 1
@@ -219,8 +238,8 @@ def test_live_jobs_at_a_time(tmp_path: Path) -> None:
         return on_kernel(run)
 
     said = io.StringIO()
-    usual = {"live": waiting, "live_jobs": 2, "console": Console(file=said, width=100)}
-    run_study(tmp_path / "study.toml", options(tmp_path / "out", **usual))
+    two = options(tmp_path / "out", live=waiting, live_jobs=2)
+    run_study(tmp_path / "study.toml", two, Progress(Console(file=said, width=100), live_jobs=2))
     assert said.getvalue().startswith("6 live runs take about 30 s in real time.")
     with pytest.raises(ConfigError, match="--live-jobs 0: must be at least 1"):
         run_study(tmp_path / "study.toml", options(tmp_path / "out", live_jobs=0))
@@ -252,7 +271,7 @@ def test_live_progress_on_a_terminal(tmp_path: Path) -> None:
     (tmp_path / "study.toml").write_text(BOTH)
     said = io.StringIO()
     console = Console(file=said, force_terminal=True, width=100)
-    run_study(tmp_path / "study.toml", options(tmp_path / "out", console=console))
+    run_study(tmp_path / "study.toml", options(tmp_path / "out"), Progress(console))
     assert "6/6 live runs" in said.getvalue()
     assert "ready in 0:00" in said.getvalue()
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from skyweave.errors import ConfigError, DataError, SkyweaveError, suggest
 from skyweave.model.toml_lines import line_of
 from skyweave.study.language.plan import load_plan, load_published
-from skyweave.study.run.session import Options, prepare
+from skyweave.study.run.session import StudyOptions, prepare
 
 
 def write(folder: Path, text: str) -> Path:
@@ -163,7 +163,7 @@ def test_shipped_studies_are_valid() -> None:
     plans = [f for f in files if not f.name.startswith("published")]
     assert len(plans) >= 2
     for file in plans:
-        prepared = prepare(file, Options(out=Path("unused"), seeds=1))
+        prepared = prepare(file, StudyOptions(out=Path("unused"), seeds=1))
         assert prepared.jobs
 
 

@@ -7,19 +7,21 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from fluid import SMALL, fluid, options, tree
 
-from skyweave.errors import ConfigError, ResultsError, SkyweaveError
+import skyweave as sw
+from skyweave.errors import ConfigError, Interrupted, ResultsError, SkyweaveError
 from skyweave.model.config import Run
 from skyweave.model.record import Record
 from skyweave.report.page.render import render_report
 from skyweave.results.store import Store
+from skyweave.study import Job, StudyObserver
 from skyweave.study.run import runner
-from skyweave.study.run.runner import Interrupted
 from skyweave.study.run.session import run_study
 
 
@@ -194,3 +196,57 @@ def test_plan_json_is_what_ran(study: Path, tmp_path: Path) -> None:
     held = json.loads((tmp_path / "out" / "plan.json").read_text())
     assert {run["key"] for run in held["runs"]} == {job.key for job in prepared.jobs}
     assert list(held["plan"]["paths"]) == ["SL", "VZ"]
+
+
+class Watching(StudyObserver):
+    """Notes each call, and from which thread it came."""
+
+    def __init__(self) -> None:
+        self.calls: list[str] = []
+        self.threads: set[int] = set()
+
+    def starts(self, todo: Sequence[Job], kept: int) -> None:
+        self.note(f"starts {len(todo)} kept {kept}")
+
+    def begins(self, engine: str, jobs: Sequence[Job], at_a_time: int) -> None:
+        self.note(f"begins {len(jobs)} {engine} by {at_a_time}")
+
+    def finished(self, job: Job) -> None:
+        self.note("finished")
+
+    def ends(self, engine: str) -> None:
+        self.note(f"ends {engine}")
+
+    def note(self, call: str) -> None:
+        self.calls.append(call)
+        self.threads.add(threading.get_ident())
+
+
+def test_an_observer_hears_of_every_run(
+    study: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    seen, again = Watching(), Watching()
+    sw.run_study(study, options(tmp_path / "out", jobs=2), seen)
+    finished = ["finished"] * 6
+    assert seen.calls == ["starts 6 kept 0", "begins 6 sim by 2", *finished, "ends sim"]
+    assert seen.threads == {threading.get_ident()}
+    sw.run_study(study, options(tmp_path / "out"), again)
+    assert again.calls == ["starts 0 kept 6"]
+    assert capfd.readouterr() == ("", "")
+
+
+def test_an_observer_hears_the_end_after_an_error_and_may_raise_one(
+    study: Path, tmp_path: Path
+) -> None:
+    class Refusing(Watching):
+        def finished(self, job: Job) -> None:
+            raise ResultsError("enough")
+
+    seen = Refusing()
+    with pytest.raises(ResultsError, match="enough"):
+        sw.run_study(study, options(tmp_path / "out"), seen)
+    assert seen.calls[-1] == "ends sim"
+    kept = len(list((tmp_path / "out" / "records").iterdir()))
+    assert kept >= 1
+    sw.run_study(study, options(tmp_path / "out"), again := Watching())
+    assert again.calls[0] == f"starts {6 - kept} kept {kept}"

@@ -42,7 +42,7 @@ pub trait Application: Debug + Send {
     }
 }
 
-/// What a driver tells an application.
+/// What a driver reports to an application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signal {
     /// [`Application::on_open`].

@@ -1,4 +1,4 @@
-//! Bulk: one side writes as fast as the connection takes it, until so many bytes have come or the
+//! Bulk: one side writes as fast as the connection takes it, until this many bytes have come or the
 //! time is over.
 
 use crate::application::Application;
@@ -12,7 +12,7 @@ use units::{Direction, Instant};
 /// Bulk data without end: more than any link carries in a run.
 const ENDLESS_BYTES: u64 = 1 << 60;
 
-/// One bulk transfer: so many bytes, or as much as fits into a time.
+/// One bulk transfer: this many bytes, or as much as fits into a time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Bulk {

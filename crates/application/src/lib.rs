@@ -4,7 +4,7 @@
 //! of a workload. It reads and writes [`Streams`], which the simulator's ends, multipath QUIC on UDP
 //! sockets and the kernel's TCP and Multipath TCP sockets all provide, so that one file serves every
 //! transport and both engines. What it measures goes into the record as a table of its own
-//! ([`Workload::columns`]).
+//! ([`Describe::columns`]).
 //!
 //! A new kind of workload is one file here and one line in `workload.rs`.
 

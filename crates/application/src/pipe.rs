@@ -60,12 +60,12 @@ impl Pipe {
         self.is_finished_at(self.read_bytes)
     }
 
-    /// Everything was written, and that was so many bytes.
+    /// Everything was written, and that was this many bytes.
     pub fn is_finished_at(&self, bytes: u64) -> bool {
         self.finished && bytes == self.written_bytes
     }
 
-    /// Takes at most so many bytes.
+    /// Takes at most this many bytes.
     pub fn read(&mut self, most_bytes: usize) -> Vec<u8> {
         let mut data = Vec::new();
         while data.len() < most_bytes {
@@ -88,7 +88,7 @@ impl Pipe {
         data
     }
 
-    /// Drops at most so many bytes: how many there were.
+    /// Drops at most this many bytes: how many there were.
     pub fn skip(&mut self, most_bytes: u64) -> u64 {
         let mut left = most_bytes;
         while left > 0 {

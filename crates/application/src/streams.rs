@@ -52,16 +52,16 @@ pub trait Streams {
     /// a write that was cut short.
     fn write(&mut self, stream: StreamId, data: &[u8]) -> usize;
 
-    /// Writes so many zeros, as [`Streams::write`] does: content that nobody looks at.
+    /// Writes this many zeros, as [`Streams::write`] does: content that nobody looks at.
     fn write_filler(&mut self, stream: StreamId, bytes: u64) -> u64;
 
     /// The stream ends with what was written.
     fn finish(&mut self, stream: StreamId);
 
-    /// Reads at most so many bytes.
+    /// Reads at most this many bytes.
     fn read(&mut self, stream: StreamId, most_bytes: usize) -> Read;
 
-    /// Reads and drops at most so many bytes: how many there were.
+    /// Reads and drops at most this many bytes: how many there were.
     fn skip(&mut self, stream: StreamId, most_bytes: u64) -> u64 {
         let mut skipped = 0;
         while skipped < most_bytes {

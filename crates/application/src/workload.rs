@@ -15,7 +15,7 @@ pub trait Describe: Debug {
     /// The way that most of its data go: the record's samples are those of its sender.
     fn direction(&self) -> Direction;
 
-    /// It ends so long after its start, finished or not.
+    /// It ends this long after its start, finished or not.
     fn duration_s(&self) -> Option<f64>;
 
     /// Columns of its table in the record; none: it has no table.

@@ -19,7 +19,7 @@ pub struct RateSample {
     pub lost_bytes: u64,
 }
 
-/// What one acknowledgement told the sender about a path.
+/// What one acknowledgement reports about a path.
 #[derive(Clone, Copy, Debug)]
 pub struct AckSample {
     /// Bytes newly delivered by this acknowledgement, cumulatively or selectively.
@@ -147,7 +147,7 @@ pub trait Controller: Send + std::fmt::Debug {
         u64::MAX
     }
 
-    /// How many windows of send memory the sender shall have (Linux `tcp_sndbuf_expand`): more for
+    /// How many windows of send memory the sender should have (Linux `tcp_sndbuf_expand`): more for
     /// controls that keep sending at full rate while they repair.
     fn send_memory_windows(&self) -> u64 {
         2

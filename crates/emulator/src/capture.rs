@@ -12,7 +12,7 @@ use units::Instant;
 
 /// A file's blocks are handed over when they come to this many bytes.
 const CHUNK_BYTES: usize = 1 << 20;
-/// So many chunks may wait for the disk.
+/// How many chunks may wait for the disk.
 const MAX_WAITING: usize = 64;
 
 /// Where a capture is written.

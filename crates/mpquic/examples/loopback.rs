@@ -67,7 +67,7 @@ fn summary(mut of: Vec<(f64, f64)>) -> [(f64, f64); 2] {
     [of[of.len() / 2], of[of.len() - 1]]
 }
 
-/// Resident memory of this process, where the system tells.
+/// Resident memory of this process, where the system reports it.
 fn resident_bytes() -> Option<u64> {
     let statm = std::fs::read_to_string("/proc/self/statm").ok()?;
     let pages: u64 = statm.split(' ').nth(1)?.parse().ok()?;

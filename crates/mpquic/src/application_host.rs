@@ -1,4 +1,4 @@
-//! An application on an endpoint: what happens to the one becomes what the other is told.
+//! An application on an endpoint: events of the one become events of the other.
 
 use crate::{Endpoint, Event, Read as Found};
 use application::{Application, PathStatus, Read, Signal, StreamId, Streams, deliver};

@@ -80,16 +80,17 @@ pub struct Config {
     pub max_datagram_bytes: u64,
     /// Silence after which the connection ends; zero: never.
     pub idle_timeout: Duration,
-    /// Client: while it has a stream to read, a path that is silent for so long is asked for a sign
-    /// of life. That shows the server the address that a NAT has given the path meanwhile, and the
-    /// client that the path is dark. Zero: never.
+    /// Client: while it has a stream to read, a path that is silent for this long is asked for a
+    /// sign of life. That shows the server the address that a NAT has given the path meanwhile, and
+    /// the client that the path is dark. Zero: never.
     pub keep_alive: Duration,
     /// Whose path acknowledgements take.
     pub ack_path: AckPath,
     /// What is sent again.
     pub reinjection: Reinjection,
-    /// Pacing in steps of so much: what falls due within may leave at once, as one batch. Zero: one
-    /// packet after the other, ten at most at once. For drivers whose timers and sockets cost time.
+    /// Pacing in steps of this length: what falls due within may leave at once, as one batch. Zero:
+    /// one packet after the other, ten at most at once. For drivers whose timers and sockets cost
+    /// time.
     pub pacing_grain: Duration,
     /// Explicit congestion notification: marks of the network count as congestion. Whoever sends the
     /// datagrams then marks those ECT(0) that leave on a path of which [`crate::Endpoint::marks_ecn`]

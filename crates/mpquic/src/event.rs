@@ -1,7 +1,7 @@
 use crate::error::TransportError;
 use units::PathId;
 
-/// What an endpoint tells its application.
+/// What an endpoint reports to its application.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
     /// The handshake is complete; data can be sent.

@@ -15,7 +15,7 @@ use crate::meta::{ReceiveBuffer, SendBuffer};
 use crate::segment::{Kind, Payload, Segment};
 use crate::subflow::{Subflow, SubflowSender};
 use congestion::Group;
-use scheduler::{Outage, PathView, Scheduler};
+use scheduler::{Dispatch, Outage, PathView, Scheduler};
 use std::collections::VecDeque;
 use units::{Instant, PathId};
 
@@ -62,7 +62,7 @@ impl PathState {
 #[derive(Debug)]
 pub struct Endpoint {
     config: EndpointConfig,
-    scheduler: Box<dyn Scheduler>,
+    dispatch: Dispatch,
     /// What coupled congestion controls of the subflows share.
     group: Group,
     subflows: Vec<Option<Subflow>>,
@@ -81,8 +81,6 @@ pub struct Endpoint {
     meta_at: Instant,
     meta_backoff: u32,
     window_blocked: bool,
-    waiting_since: Option<Instant>,
-    wake_at: Instant,
     totals: Totals,
 }
 
@@ -100,7 +98,7 @@ impl Endpoint {
                 config.mode.mss_bytes(),
             ),
             config,
-            scheduler,
+            dispatch: Dispatch::new(scheduler),
             group: Group::new(),
             subflows: (0..paths).map(|_| None).collect(),
             paths: (0..paths).map(|_| PathState::default()).collect(),
@@ -113,8 +111,6 @@ impl Endpoint {
             meta_at: Instant::FAR_FUTURE,
             meta_backoff: 0,
             window_blocked: false,
-            waiting_since: None,
-            wake_at: Instant::FAR_FUTURE,
             totals: Totals::default(),
         }
     }
@@ -277,7 +273,7 @@ impl Endpoint {
     pub fn poll_timeout(&self) -> Option<Instant> {
         let subflows = self.subflows.iter().flatten().map(Subflow::next_timer);
         let first = subflows.min().unwrap_or(Instant::FAR_FUTURE);
-        let first = first.min(self.meta_at).min(self.wake_at);
+        let first = first.min(self.meta_at).min(self.dispatch.wake_at());
         (first != Instant::FAR_FUTURE).then_some(first)
     }
 
@@ -298,9 +294,7 @@ impl Endpoint {
             }
             self.apply(now, PathId(index as u8), &effects);
         }
-        if self.wake_at <= now {
-            self.wake_at = Instant::FAR_FUTURE;
-        }
+        self.dispatch.on_timer(now);
         if self.meta_at <= now {
             match self.config.mode {
                 Mode::Tcp => self.meta_at = Instant::FAR_FUTURE,

@@ -28,11 +28,12 @@ pub enum EventKind {
     Failed,
     /// The path was heard of again.
     Revived,
-    /// So many segments were queued again for other paths.
+    /// This many segments were queued again for other paths.
     Reinjected(u64),
     /// The window of the path was halved because it holds up the shared window.
     Penalised,
-    /// The scheduler held data back for so long although some path had room (noted from 10 ms on).
+    /// The scheduler held data back for this long although some path had room (noted from 10 ms
+    /// on).
     Waited(Duration),
     /// The congestion control does something else from now on.
     Phase(congestion::Phase),

@@ -7,8 +7,8 @@
 //!
 //! The model is packet-level: subflow sequence numbers count segments, the data sequence number
 //! (DSN) counts bytes. Single-path TCP is the same code with one path and plain headers.
-//! Two modes differ where Linux differs ([`Mode`], docs/model.md §2.8); what is not modelled is
-//! listed in docs/architecture.md.
+//! Two modes differ where Linux differs ([`Mode`], docs/model.md §2.8); what is left out is in
+//! docs/model.md §8.
 
 mod config;
 mod endpoint;

@@ -71,7 +71,7 @@ fn a_closed_path_counts_as_untried_afterwards() {
 }
 
 #[test]
-fn what_was_passed_over_is_at_hand_next_and_goes_once() {
+fn what_was_passed_over_comes_next_and_is_sent_once() {
     let mut send = SendBuffer::new(1 << 30, MSS);
     send.on_data_ack(0, 10 * MSS);
     send.offer(8 * MSS + 5);

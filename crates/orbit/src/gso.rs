@@ -5,7 +5,8 @@ use crate::vector::{Vec3, dot, minus, norm};
 
 /// Radius of the geostationary orbit (ITU-R S.1503-3: 42,164.2 km).
 const RADIUS_KM: f64 = 42_164.2;
-/// Points of the arc are so far apart; at an angle of 1° or more that errs by less than 0.005°.
+/// Distance of neighbouring points of the arc; at an angle of 1° or more that errs by less than
+/// 0.005°.
 const SPACING_DEG: f64 = 0.2;
 
 /// Directions from a place to the part of the arc that is above its horizon.

@@ -23,7 +23,7 @@ pub struct Shell {
     /// Walker's phasing factor F: from one plane to the next the satellites are F slots of
     /// 360°/(planes × per_plane) further on.
     pub phasing: usize,
-    /// The right ascensions spread over so much: 360 (Walker delta) or 180 (Walker star).
+    /// The angle over which right ascensions spread: 360 (Walker delta) or 180 (Walker star).
     pub spread_deg: f64,
     /// The filing.
     pub source: &'static str,

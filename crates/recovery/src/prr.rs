@@ -12,7 +12,7 @@ pub struct Prr {
 }
 
 impl Prr {
-    /// Begins an episode: the window shall come down from `prior_cwnd` to `ssthresh` packets.
+    /// Begins an episode: the window is to come down from `prior_cwnd` to `ssthresh` packets.
     pub fn new(prior_cwnd: u64, ssthresh: u64) -> Self {
         Self { ssthresh, prior_cwnd: prior_cwnd.max(1), delivered: 0, out: 0, cwnd: prior_cwnd }
     }

@@ -64,7 +64,7 @@ pub struct AckOutcome {
     newest_serial: u64,
 }
 
-/// What tells an answer to a retransmission from one to the original.
+/// What distinguishes an answer to a retransmission from one to the original.
 #[derive(Clone, Copy, Debug)]
 struct Answer {
     echo: Instant,

@@ -112,7 +112,7 @@ fn one_acknowledgement_of_data_and_of_a_later_block_is_no_reordering() {
     board.on_ack(at(60), 1, [], at(60), &mut rtt);
     // 1 waited for a delayed ACK until 3 came and 2 did not.
     board.on_ack(at(63), 2, [(3, 4)], at(61), &mut rtt);
-    // The acknowledgement that told of 5 was lost: two blocks are new at once.
+    // The acknowledgement that reported 5 was lost: two blocks are new at once.
     board.on_ack(at(67), 2, [(3, 4), (5, 6), (7, 8)], at(61), &mut rtt);
     let (lost, timer) = board.detect_losses(at(67), &rtt, false);
     assert_eq!((lost.packets, timer), (3, None)); // 2, 4, 6

@@ -1,7 +1,7 @@
 //! Active and standby: one path carries everything, the others wait for it to fail.
 
 use crate::default_pick::serving;
-use crate::{ConnectionView, Decision, Scheduler};
+use crate::{Capabilities, ConnectionView, Decision, Scheduler};
 use parameters::Info;
 
 pub(crate) const INFO: Info = Info {
@@ -26,7 +26,7 @@ impl Scheduler for Backup {
     }
 
     /// It would send the head of the stream again on the standby paths.
-    fn wants_receive_buffer_optimisation(&self) -> bool {
-        false
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { receive_buffer_optimisation: false, ..Capabilities::default() }
     }
 }

@@ -4,7 +4,7 @@
 
 use crate::default_pick::{default_decision, serving};
 use crate::sttf::QUEUE_WINDOWS;
-use crate::{ConnectionView, Decision, PathEvent, PathView, Scheduler};
+use crate::{Capabilities, ConnectionView, Decision, PathEvent, PathView, Scheduler};
 use parameters::{Info, Parameter, Values, flag};
 use units::{Duration, Instant, PathId};
 
@@ -199,8 +199,8 @@ impl Scheduler for Daps {
         }
     }
 
-    fn queue_limit_windows(&self) -> u64 {
-        self.queue_windows
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { queue_limit_windows: self.queue_windows, ..Capabilities::default() }
     }
 }
 

@@ -41,14 +41,14 @@ pub(crate) fn fastest<'a>(view: &ConnectionView<'a>) -> Option<&'a PathView> {
 pub(crate) fn serving<'a>(
     view: &ConnectionView<'a>,
 ) -> impl Iterator<Item = &'a PathView> + Clone + use<'a> {
-    serving_among(view, |path| path.usable)
+    serving_among(view.paths, |path| path.usable)
 }
 
 /// The same among the paths that `may_serve`.
 pub(crate) fn serving_among<'a, F: Fn(&PathView) -> bool + Clone>(
-    view: &ConnectionView<'a>,
+    paths: &'a [PathView],
     may_serve: F,
 ) -> impl Iterator<Item = &'a PathView> + Clone + use<'a, F> {
-    let backup = !view.paths.iter().any(|path| may_serve(path) && !path.backup);
-    view.paths.iter().filter(move |path| may_serve(path) && path.backup == backup)
+    let backup = !paths.iter().any(|path| may_serve(path) && !path.backup);
+    paths.iter().filter(move |path| may_serve(path) && path.backup == backup)
 }

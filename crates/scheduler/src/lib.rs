@@ -10,6 +10,7 @@ mod backup;
 mod blest;
 mod daps;
 mod default_pick;
+mod dispatch;
 mod ecf;
 mod linucb;
 mod minrtt;
@@ -23,7 +24,8 @@ mod upstream;
 mod view;
 
 pub use algorithm::{Algorithm, Choice, build};
-pub use scheduler::{Decision, PathEvent, PathSet, Scheduler};
+pub use dispatch::{Dispatch, Order, able};
+pub use scheduler::{Capabilities, Decision, PathEvent, PathSet, Scheduler};
 pub use view::{ConnectionView, Outage, PathView};
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Redundant: every path walks the stream by itself (`mptcp_redundant.c`; docs/model.md §3.5).
 
 use crate::default_pick::{default_decision, serving};
-use crate::{ConnectionView, Decision, PathView, Scheduler};
+use crate::{Capabilities, ConnectionView, Decision, PathView, Scheduler};
 use parameters::Info;
 use units::PathId;
 
@@ -52,12 +52,9 @@ impl Scheduler for Redundant {
         if path.repeat_bytes > 0 { Decision::Repeat(path.id) } else { Decision::Send(path.id) }
     }
 
-    fn repeats(&self) -> bool {
-        true
-    }
-
     /// The kernel module brings no receive-buffer optimisation (docs/model.md §2.7).
-    fn wants_receive_buffer_optimisation(&self) -> bool {
-        false
+    fn capabilities(&self) -> Capabilities {
+        let default = Capabilities::default();
+        Capabilities { repeats: true, receive_buffer_optimisation: false, ..default }
     }
 }

@@ -1,7 +1,7 @@
 //! Round robin (`mptcp_rr.c`; docs/model.md §3.2).
 
 use crate::default_pick::serving;
-use crate::{ConnectionView, Decision, PathView, Scheduler};
+use crate::{Capabilities, ConnectionView, Decision, PathView, Scheduler};
 use parameters::{Info, Parameter, Values, integer};
 use units::{Instant, PathId};
 
@@ -91,7 +91,7 @@ impl Scheduler for RoundRobin {
     }
 
     /// The kernel module brings no receive-buffer optimisation (docs/model.md §2.7).
-    fn wants_receive_buffer_optimisation(&self) -> bool {
-        false
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { receive_buffer_optimisation: false, ..Capabilities::default() }
     }
 }

@@ -53,8 +53,8 @@ pub enum Decision {
     Duplicate(PathSet),
     /// Hold it back: until something happens on the connection, or at the latest until this moment.
     Wait(Option<Instant>),
-    /// Keep it as the next one, and send on this path a copy of what [`PathView::repeat_bytes`]
-    /// speaks of. Only for schedulers that say [`Scheduler::repeats`].
+    /// Keep it as the next one, and send on this path a copy of what [`PathView::repeat_bytes`] speaks of.
+    /// Only for schedulers with [`Capabilities::repeats`].
     ///
     /// [`PathView::repeat_bytes`]: crate::PathView::repeat_bytes
     Repeat(PathId),
@@ -82,12 +82,33 @@ pub enum PathEvent {
     Revived,
 }
 
+/// What a scheduler does beyond choosing a path for each segment, and what it lets the connection do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Capabilities {
+    /// How many congestion windows' worth of segments may wait in the queue of a path that has no
+    /// room; with 0, the default, nothing is assigned to such a path.
+    pub queue_limit_windows: u64,
+    /// It may answer [`Decision::Repeat`]: it is then asked even when there is nothing new
+    /// ([`segment_bytes`] is 0), and while the receive window is closed. Not by default.
+    ///
+    /// [`segment_bytes`]: ConnectionView::segment_bytes
+    pub repeats: bool,
+    /// The connection may use opportunistic retransmission and penalisation (mode `v0.96`,
+    /// docs/model.md §2.6 and §2.7). By default it may.
+    pub receive_buffer_optimisation: bool,
+}
+
+impl Default for Capabilities {
+    fn default() -> Self {
+        Self { queue_limit_windows: 0, repeats: false, receive_buffer_optimisation: true }
+    }
+}
+
 /// A packet scheduler.
 ///
 /// `select` is asked once per segment and must answer with a path that is `usable` and `has_room`
-/// (or see [`Scheduler::queue_limit_windows`]), or wait. A wait cannot deadlock a connection: when the answer is `Wait` while nothing is in
-/// flight anywhere and some path could send, the connection sends on the usable path with the
-/// smallest RTT (docs/model.md §3).
+/// (or see [`Capabilities::queue_limit_windows`]), or wait. A wait cannot deadlock a connection:
+/// [`Dispatch::fall_back`](crate::Dispatch::fall_back).
 pub trait Scheduler: Send + std::fmt::Debug {
     /// Chooses a path for the segment being scheduled.
     fn select(&mut self, view: &ConnectionView<'_>) -> Decision;
@@ -109,18 +130,9 @@ pub trait Scheduler: Send + std::fmt::Debug {
     /// A path changed.
     fn on_path_event(&mut self, _now: Instant, _path: PathId, _event: PathEvent) {}
 
-    /// So many congestion windows' worth of segments may wait in the queue of a path that has no
-    /// room; with 0, the default, nothing is assigned to such a path.
-    fn queue_limit_windows(&self) -> u64 {
-        0
-    }
-
-    /// Whether it may answer [`Decision::Repeat`]: it is then asked even when there is nothing new
-    /// ([`segment_bytes`] is 0), and while the receive window is closed.
-    ///
-    /// [`segment_bytes`]: ConnectionView::segment_bytes
-    fn repeats(&self) -> bool {
-        false
+    /// What it does beyond choosing a path for each segment. Asked once, before anything else.
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::default()
     }
 
     /// Whether it puts nothing on `path` for now although that is usable: the connection's own choice
@@ -145,12 +157,6 @@ pub trait Scheduler: Send + std::fmt::Debug {
     /// acknowledgement is no data (RFC 9002 §7: congestion control does not count it).
     fn ack_path(&mut self, view: &ConnectionView<'_>) -> Option<PathId> {
         let used = |path: &PathView| path.usable && !self.avoids(view.now, path);
-        serving_among(view, used).min_by_key(|path| path.srtt).map(|path| path.id)
-    }
-
-    /// Whether the connection may use opportunistic retransmission and penalisation with this
-    /// scheduler (mode `v0.96`, docs/model.md §2.6 and §2.7).
-    fn wants_receive_buffer_optimisation(&self) -> bool {
-        true
+        serving_among(view.paths, used).min_by_key(|path| path.srtt).map(|path| path.id)
     }
 }

@@ -19,9 +19,9 @@ pub(crate) const INFO: Info = Info {
 const ONE: i64 = 1000;
 
 /// The fastest path takes the lowest segments; each other path takes those that lie its gap further
-/// on, so that both arrive together. The gap begins as what the fast path sends in the difference of
-/// the one-way delays, and follows what the DATA_ACKs tell: early arrivals shrink it, late ones make
-/// it grow. Where less than the gap is left to send, the rule of ECF decides.
+/// on, so that both arrive together. The gap begins as what the fast path sends in the difference
+/// of the one-way delays, and follows the DATA_ACKs: early arrivals shrink it, late ones make it
+/// grow. Where less than the gap is left to send, the rule of ECF decides.
 #[derive(Debug)]
 pub struct Stms {
     /// Per path; `None` before both it and the fast path had an RTT sample.

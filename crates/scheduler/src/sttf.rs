@@ -3,7 +3,7 @@
 //! (docs/model.md §3.7).
 
 use crate::default_pick::serving;
-use crate::{ConnectionView, Decision, PathView, Scheduler};
+use crate::{Capabilities, ConnectionView, Decision, PathView, Scheduler};
 use parameters::{Info, Parameter, Values, integer};
 use units::Duration;
 
@@ -70,12 +70,12 @@ impl Scheduler for Sttf {
         }
     }
 
-    fn queue_limit_windows(&self) -> u64 {
-        self.queue_windows
-    }
-
-    /// Off in the port (§3.7).
-    fn wants_receive_buffer_optimisation(&self) -> bool {
-        false
+    /// The receive-buffer optimisation is off in the port (§3.7).
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            queue_limit_windows: self.queue_windows,
+            receive_buffer_optimisation: false,
+            ..Capabilities::default()
+        }
     }
 }

@@ -4,6 +4,7 @@ use parameters::{Given, Named};
 use units::{Bitrate, Duration, Instant, PathId};
 
 mod conformance;
+mod dispatch;
 mod pairs;
 mod plans;
 

@@ -62,8 +62,8 @@ pub struct PathView {
 }
 
 impl PathView {
-    /// There is room for a segment in the window, or for up to this many windows in the queue
-    /// behind it ([`crate::Scheduler::queue_limit_windows`]).
+    /// There is room for a segment in the window, or for up to this many windows in the queue behind
+    /// it ([`crate::Capabilities::queue_limit_windows`]).
     pub fn accepts(&self, queue_limit_windows: u64) -> bool {
         let limit = queue_limit_windows.saturating_mul(self.cwnd_packets);
         self.has_room || self.queued_packets < limit

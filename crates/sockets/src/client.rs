@@ -15,12 +15,12 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use units::{Duration, Instant, PathId};
 
-/// Interfaces are looked at so often.
+/// How often interfaces are looked at.
 const TEND: Duration = Duration::from_millis(250);
-/// A path that is silent for so long, while others work, is opened anew from another port: the
+/// A path that is silent for this long, while others work, is opened anew from another port: the
 /// address that the other end sees may have changed (a NAT that forgot it).
 const RENEW: Duration = Duration::from_secs(5);
-/// For so long a socket that takes no more holds the others up; then its datagrams are lost.
+/// How long a socket that takes no more holds the others up; then its datagrams are lost.
 const PATIENCE: Duration = Duration::from_millis(20);
 /// Datagrams made in one turn, before what came is looked at.
 const TURN_DATAGRAMS: usize = 256;
@@ -285,7 +285,7 @@ impl Client {
         if others {
             lane.end(now);
         } else {
-            lane.hold(); // path IDs are few, and nobody could be told of a new one
+            lane.hold(); // path IDs are few, and the peer could not learn of a new one
         }
         if was_up {
             session.notice(Notice::PathDown(lane.local.to_string(), why.to_owned()));
@@ -399,7 +399,7 @@ pub(crate) fn error_of(config: &ClientConfig, closed: &Closed) -> SocketError {
     }
 }
 
-/// Whether a datagram comes from whom we talk to, as IPv4 or as IPv4 in IPv6.
+/// Whether a datagram comes from the server we talk to, as IPv4 or as IPv4 in IPv6.
 fn same(from: SocketAddr, to: SocketAddr) -> bool {
     from.port() == to.port() && from.ip().to_canonical() == to.ip().to_canonical()
 }

@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 use units::{Duration, Instant, PathId};
 
-/// The next candidate begins so long after the one before (RFC 8305 §5).
+/// How long after a candidate the next one begins (RFC 8305 §5).
 const STAGGER: Duration = Duration::from_millis(250);
 /// Closes the connections that are not needed.
 const FASTER: u64 = 0xfa;

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use std::net::{IpAddr, SocketAddr};
 use units::{Duration, Instant};
 
-/// A token is good for so long; a few round trips are enough (RFC 9000 §8.1.3).
+/// How long a token is good for; a few round trips are enough (RFC 9000 §8.1.3).
 const TOKEN_LIFETIME: Duration = Duration::from_secs(10);
 /// A server is busy when more than this part of its half-open connections is taken. What is left is
 /// for clients whose address is proven.

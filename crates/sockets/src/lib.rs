@@ -1,9 +1,10 @@
 //! Multipath QUIC on UDP sockets: drivers for the endpoints of `crates/mpquic`, and what runs on them.
 //!
-//! A [`Client`] has a socket for each path, bound to an interface; a [`Server`] has one socket for all
-//! its connections, and tells a client's paths apart by their addresses. Both run in the caller's
-//! thread and hand everything to a [`Session`]. Datagrams of one size leave as one batch (GSO), and
-//! come in batches (GRO, `recvmmsg`), by quinn-udp. Linux first: elsewhere it is not tried.
+//! A [`Client`] has a socket for each path, bound to an interface; a [`Server`] has one socket for
+//! all its connections, and distinguishes a client's paths by their addresses. Both run in the
+//! caller's thread and hand everything to a [`Session`]. Datagrams of one size leave as one batch
+//! (GSO), and come in batches (GRO, `recvmmsg`), by quinn-udp. Linux first: elsewhere it is not
+//! tried.
 //!
 //! A server keeps a bounded number of handshakes under way, and asks for a proof of the client's address
 //! (Retry) when many are.

@@ -16,7 +16,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use units::{Duration, Instant};
 
-/// A handshake may take so long.
+/// How long a handshake may take.
 const HANDSHAKE: Duration = Duration::from_secs(10);
 const TURN_RECEIVES: usize = 8;
 /// Answers to what belongs to no connection, in one turn: more would be a tool for floods.

@@ -14,7 +14,7 @@ pub enum Status {
     Done(u64),
 }
 
-/// What a driver tells beside the endpoint's own events.
+/// What a driver reports beside the endpoint's own events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Notice {
     /// A path carries data.

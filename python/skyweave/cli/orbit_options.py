@@ -112,7 +112,7 @@ def _request(
     ] = None,
     gso_avoidance: Annotated[
         float | None,
-        typer.Option(metavar="DEG", help="Stay so far from the geostationary arc. Default 0."),
+        typer.Option(metavar="DEG", help="Angle to keep from the geostationary arc. Default 0."),
     ] = None,
     start: Annotated[
         str | None,
@@ -120,7 +120,7 @@ def _request(
     ] = None,
     slot: Annotated[
         str | None,
-        typer.Option(metavar="S|none", help="A satellite is chosen so often. Default 15."),
+        typer.Option(metavar="S|none", help="How often a satellite is chosen. Default 15."),
     ] = None,
     slot_offset: Annotated[
         float | None,
@@ -132,7 +132,7 @@ def _request(
     ] = None,
     acceleration: Annotated[
         float | None,
-        typer.Option(metavar="TIMES", help="Satellites fly so much faster. Default 1."),
+        typer.Option(metavar="TIMES", help="How much faster satellites fly. Default 1."),
     ] = None,
     step: Annotated[
         float | None, typer.Option(metavar="S", help="Spacing of the RTT series. Default 1.")

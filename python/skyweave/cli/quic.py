@@ -15,8 +15,9 @@ from rich.table import Table
 
 from skyweave.cli.quic_progress import Show
 from skyweave.errors import ConfigError
+from skyweave.model.config import AckPath, Reinjection
 from skyweave.quic.fetch import Fetched, Verification, fetch
-from skyweave.quic.options import AckPath, Reinjection, Retry, options
+from skyweave.quic.options import Retry, options
 from skyweave.quic.serve import FileServer, Serve, Served
 from skyweave.quic.url import PORT, parse_target
 

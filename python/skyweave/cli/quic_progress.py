@@ -19,7 +19,7 @@ from rich.progress import Progress as Bar
 from skyweave.quic.fetch import Notice, Progress
 
 _SPACING_S = 0.5
-"""Rates of paths are those of so long."""
+"""Rates of paths are means over this time."""
 
 
 class Show:

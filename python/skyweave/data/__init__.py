@@ -2,7 +2,16 @@
 
 from skyweave.data.importers import FORMATS, Format, detect, load, opportunities_ms
 from skyweave.data.metrics import ConcurrentOutage, concurrent_outage, outage_share
-from skyweave.data.registry import DataSet, data_set, data_sets, fetch, find, load_set
+from skyweave.data.registry import (
+    DataSet,
+    Derived,
+    File,
+    data_set,
+    data_sets,
+    fetch,
+    find,
+    load_set,
+)
 from skyweave.data.statistics import describe
 from skyweave.data.writers import (
     opportunities,
@@ -18,6 +27,8 @@ __all__ = [
     "FORMATS",
     "ConcurrentOutage",
     "DataSet",
+    "Derived",
+    "File",
     "Format",
     "concurrent_outage",
     "data_set",

@@ -30,7 +30,7 @@ def outage_share(values: Values, below_mbps: float | None = None) -> float:
 
 @dataclass(frozen=True)
 class ConcurrentOutage:
-    """Table 1 of the SIGMETRICS'26 study for one pair: shares (0 to 1) of ``samples``."""
+    """Table 1 of AK-HI for one pair: shares (0 to 1) of ``samples``."""
 
     samples: int
     a_zero: float
@@ -43,7 +43,7 @@ class ConcurrentOutage:
 def concurrent_outage(a_mbps: Values, b_mbps: Values) -> ConcurrentOutage:
     """How often two paths are out at the same time.
 
-    As defined by ``tab1_concurrent_outage/main.py`` of the SIGMETRICS'26 release: ``A == 0``,
+    As defined by ``tab1_concurrent_outage/main.py`` of AK-HI's release: ``A == 0``,
     ``B == 0``, both ``== 0``, both ``< 1`` and both ``< 5`` Mbit/s, each over the samples in which
     both were logged. ``a_mbps`` and ``b_mbps`` have the same shape (n,) and the same times.
     """

@@ -21,7 +21,7 @@ COLOURS = {
     "verizon": "#D55E00",
     "link": "#0072B2",
 }
-"""Okabe and Ito's colours, which readers with any colour vision tell apart."""
+"""Okabe and Ito's colours, which readers with any colour vision can distinguish."""
 OTHERS = ("#E69F00", "#000000", "#56B4E9", "#999999", "#009E73", "#CC79A7")
 LABELS = {
     "starlink": "Starlink",

@@ -14,7 +14,7 @@ from skyweave.model.drive import Values
 CONFIDENT = 0.95
 """Least confidence of a handover: of moments that are no edges, one in twenty looks like it."""
 SETTLED_SHARE = (1 / 3, 0.9)
-"""The part of a slot that tells its level: after what the edge did, before the next one."""
+"""The part of a slot that shows its level: after what the edge did, before the next one."""
 DISTURBED = 3.0
 """Standard deviations above the rest of the slot that still count as disturbed."""
 NEIGHBOURS = 3.0
@@ -46,7 +46,7 @@ def rate_edges(
     """Each edge against the moments between edges, all rated by the largest shift around them.
 
     "Around" is half a window, within which a true edge shows at least half of its shift. Moments
-    between edges lie so far from them that their windows hold nothing of an edge.
+    between edges are so far from them that their windows hold nothing of an edge.
     """
     tolerance = shifts.window_s / 2
     begin, end = shifts.instants_unix_s[[0, -1]].tolist()

@@ -1,6 +1,6 @@
 """The period of the slots, if it is not known: the one whose profile stands out most.
 
-How finely periods can be told apart grows with the time that a profile spans, so a grid for days
+How finely periods can be distinguished grows with the time that a profile spans, so a grid for days
 would be huge. The search therefore adds up the peaks of stretches of half an hour, each with a
 phase of its own; what stands out there is then held against the whole series.
 """
@@ -24,7 +24,7 @@ FINALISTS = 20
 PARTS = range(1, 6)
 """Whole parts of a finalist are finalists too: three slots together also make a period."""
 PART_SHARE = 0.85
-"""A part of a period with at least so much of its height is the period. A true one and its half
+"""A part of a period with at least this share of its height is the period. A true one and its half
 differ by 0.71; the other way round, two of three slots may be handovers by chance."""
 ROUND_TO_S = (1.0, 0.5, 0.25, 0.1)
 ROUND_LEAD = 3.0

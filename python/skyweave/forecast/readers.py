@@ -31,7 +31,7 @@ HINTS: dict[Kind, tuple[str, ...]] = {
     "rtt": ("rtt", "ping", "latency", "delay"),
     "throughput": ("mbps", "throughput", "bandwidth"),
 }
-"""Parts of a CSV column's name that tell what it holds."""
+"""Parts of a CSV column's name that say what it holds."""
 TIME_HINTS = ("time", "epoch", "date", "utc")
 """Beginnings of the name of a CSV column that holds the clock."""
 LEAST_UNIX_S, LEAST_UNIX_MS = 1e8, 1e11
@@ -45,8 +45,8 @@ def read_measurement(
 
     ``column`` is a column of a CSV, or ``<path>.<quantity>`` of imported drives, all of which are
     joined; ``time`` a CSV's column of ISO dates (UTC if they name no zone) or Unix times (s or ms).
-    Without them, and without ``kind``, names tell. Raises :class:`DataError` if they do not, for a
-    series without a clock, and for broken files.
+    Without them, and without ``kind``, names decide. Raises :class:`DataError` if they cannot, for
+    a series without a clock, and for broken files.
     """
     if path.is_dir():
         return _from_drives(path, kind, column)

@@ -7,9 +7,12 @@ in it depends on one process, the first of a PID namespace: when that ends, howe
 kernel takes the rest away, devices and namespaces included. Nothing of the host is changed, so
 nothing has to be restored.
 
-* ``world``: starts a world and talks to it, from the host
-* ``init``: the first process of a world; ``wiring``: devices, addresses, routes, endpoints
-* ``agent``: a process on one side; ``traffic``: source and sink; ``kernel``: state of a socket
-* ``check``: what the kernel cannot do; ``engine``: a run to its record; ``gather``: its columns
-* ``shell``, ``profiles``, ``control``, ``cli``: ``skyweave shell`` and ``skyweave link``
+* ``world/``: starts a world and talks to it, from the host; devices, addresses, routes, messages
+* ``init``: the first process of a world; ``agent``: a process on one side
+* ``traffic/``: source and sink, iperf3, multipath QUIC, and the state of a socket (``kernel``)
+* ``record/``: what both ends saw, gathered into the columns of a record
+* ``check``: what the kernel cannot do; ``engine``: a run to its record
+* ``shell``: a shell, or a program, in a world
 """
+
+__all__: list[str] = []

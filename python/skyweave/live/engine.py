@@ -24,7 +24,7 @@ Ends = tuple[list[Seen], list[Seen]]
 """What the client and the server saw of each connection."""
 FIRST_PORT = 5201
 _LEAD_NS = 50_000_000
-"""From the order to start until time 0: enough to tell both sides."""
+"""From the order to start until time 0: enough for the order to reach both sides."""
 _GRACE_S = 30.0
 """How long after its end an answer of a run may take."""
 
@@ -32,7 +32,7 @@ _GRACE_S = 30.0
 def run_live(run: config.Run, source: iperf.Source = "own") -> Record:
     """Carry a run out in a world of its own, in real time; the record has the simulator's columns.
 
-    ``source``: what sends and receives. What a kernel does not tell is null, and with iperf3 the
+    ``source``: what sends and receives. What a kernel does not report is null, and with iperf3 the
     kernel is not asked. Raises :class:`ConfigError` for what cannot be done
     (:func:`skyweave.live.check.refusal`), and :class:`LiveError` when the world fails.
     """

@@ -59,7 +59,7 @@ def run_shell(
 
 
 def _check(paths: Sequence[config.Path]) -> None:
-    """Refuse what cannot be told apart, or is too much."""
+    """Refuse paths that cannot be distinguished, or are too many."""
     names = [path.name for path in paths]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:

@@ -17,6 +17,12 @@ Algorithm = str | dict[str, bool | float | str]
 """A name, or a table with ``name`` and parameters: ``skyweave algorithms`` lists both."""
 Transport = Literal["tcp", "mptcp", "mpquic"]
 Ratio = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+Mode = Literal["v0.96", "upstream"]
+"""Rules of Multipath TCP: of the Linux fork, or of the mainline kernel."""
+Subflows = Annotated[int, Field(ge=1, le=16)]
+AckPath = Literal["same", "fastest", "scheduled", "duplicated"]
+Reinjection = Literal["none", "failure", "tail", "all"]
+DatagramBytes = Annotated[int, Field(ge=1200, le=65507)]
 
 
 class Model(BaseModel):
@@ -245,13 +251,13 @@ AnyWorkload = Annotated[
 class Quic(Model):
     """What only multipath QUIC decides (``crates/mpquic``)."""
 
-    ack_path: Literal["same", "fastest", "scheduled", "duplicated"] = "same"
+    ack_path: AckPath = "same"
     """Which path carries an acknowledgement: the one it is about, the one with the smallest RTT,
     the one that the scheduler would take, or every one."""
-    reinjection: Literal["none", "failure", "tail", "all"] = "all"
+    reinjection: Reinjection = "all"
     """What is retransmitted on another path beyond what is known to be lost: nothing, the flight of
     a path that fell silent, a slower path's rest when nothing is left to send, or both."""
-    datagram_bytes: Annotated[int, Field(ge=1200, le=65507)] = 1440
+    datagram_bytes: DatagramBytes = 1440
     """UDP payload of a full packet."""
 
 
@@ -263,9 +269,9 @@ class Connection(Model):
     transport: Transport = "mptcp"
     quic: Quic = Quic()
     """Multipath QUIC only."""
-    subflows_per_path: Annotated[int, Field(ge=1, le=16)] = 1
+    subflows_per_path: Subflows = 1
     """Subflows over each path, which share its links; Multipath TCP only."""
-    mode: Literal["v0.96", "upstream"] = "v0.96"
+    mode: Mode = "v0.96"
     scheduler: Algorithm = "minrtt"
     congestion: Algorithm = "cubic"
     workload: AnyWorkload = Bulk(duration_s=10.0)

@@ -1,4 +1,4 @@
-"""Where in a TOML text a key stands: ``tomllib`` does not tell, and an error should."""
+"""Where in a TOML text a key stands: ``tomllib`` does not say, and an error should."""
 
 from __future__ import annotations
 

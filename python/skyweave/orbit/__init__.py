@@ -2,10 +2,8 @@
 
 * ``spec``: what a study file says about an orbit; ``places``: cities and coordinates
 * ``catalogue``: files of elements and of gateways; ``path``: from a spec to an ``OrbitPath``
-* ``cli`` and its ``options``: ``skyweave orbit``, with ``passes``, ``moment`` (one sky),
-  ``tables`` and ``words``; pictures: ``plot_sky`` (``gso``), ``plot_map`` (``globe``,
-  ``coastlines``), ``plot_rtt``
-* ``bench``: how fast that is on this machine
+* ``passes``, ``moment`` (one sky), ``tables`` and ``words``: what ``skyweave orbit`` says of it
+* pictures: ``plot_sky`` (``gso``), ``plot_map`` (``globe``, ``coastlines``), ``plot_rtt``
 
 The computing is done in ``crates/orbit``; docs/orbits.md says what is modelled.
 """

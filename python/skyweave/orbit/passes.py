@@ -12,7 +12,7 @@ from skyweave.orbit.path import orbit_path, start_of
 from skyweave.orbit.spec import OrbitSpec
 
 MARGIN_S = 1800.0
-"""Passes are looked for so far beyond the span, that those over its edges are whole."""
+"""Passes are looked for this far beyond the span, so that those over its edges are whole."""
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from skyweave.orbit.words import place, titled
 from skyweave.plotting.style import LIGHT, drawing
 
 TRACK_MINUTES = 10
-"""The ground track reaches so far back and ahead."""
+"""How far the ground track reaches back and ahead."""
 SEA, LAND, SHORE = "#f3f6fa", "#e4e2d8", "#b9b5a6"
 _NEAR = 0.12
 """Half the width of the smallest map, in radii of the Earth: 7 degrees."""

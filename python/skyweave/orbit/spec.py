@@ -33,14 +33,14 @@ class OrbitSpec(StudyModel):
     gateway_min_elevation_deg: Degrees = 25.0
     """The mask of the gateways, or of the far end."""
     gso_avoidance_deg: Degrees = 0.0
-    """The terminal keeps so far from the geostationary arc."""
+    """The angle that the terminal keeps from the geostationary arc."""
     policy: Policy = "highest-elevation"
     slot_s: Annotated[float, Field(ge=0.1, allow_inf_nan=False)] | None = 15.0
     """Satellites change at slot edges; ``"none"``: when they are lost, looked at each step."""
     slot_offset_s: Seconds = 12.0
     """Slots begin where Unix time leaves this remainder: at :12, :27, :42 and :57."""
     gap_s: Seconds = 0.0
-    """Nothing gets through for so long after a handover."""
+    """How long nothing gets through after a handover."""
     acceleration: Annotated[float, Field(ge=1e-3, le=1e5)] = 1.0
     """The satellites move this many times faster; slots, gaps and steps stay in run seconds."""
     step_s: Annotated[float, Field(ge=1e-3, allow_inf_nan=False)] = 1.0
@@ -50,7 +50,7 @@ class OrbitSpec(StudyModel):
     isl_max_range_km: Annotated[float, Field(ge=1, le=100_000)] = 5000.0
     """The longest link between satellites (xeoverse: 5,000 km)."""
     isl_atmosphere_km: Annotated[float, Field(ge=0, le=1000)] = 80.0
-    """Links between satellites pass at least so high above the ground (Hypatia: 80 km)."""
+    """Least height of links between satellites above the ground (Hypatia: 80 km)."""
     max_age_days: Annotated[float, Field(gt=0, le=1e6)] = 60.0
     """Elements farther than this from the run are not used."""
 

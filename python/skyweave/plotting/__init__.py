@@ -1,1 +1,3 @@
 """What all pictures share: colours, and words for numbers."""
+
+__all__: list[str] = []

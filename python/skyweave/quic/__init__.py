@@ -1,1 +1,3 @@
 """Multipath QUIC on sockets: ``skyweave quic serve`` and ``skyweave quic get``."""
+
+__all__: list[str] = []

@@ -6,9 +6,8 @@ from typing import Any, Literal
 
 from skyweave.algorithms import catalogue
 from skyweave.model import config
+from skyweave.model.config import AckPath, Reinjection
 
-Reinjection = Literal["none", "failure", "tail", "all"]
-AckPath = Literal["same", "fastest", "scheduled", "duplicated"]
 Retry = Literal["always", "busy", "never"]
 """When a server asks a client for a proof of its address (RFC 9000, section 8.1.2)."""
 

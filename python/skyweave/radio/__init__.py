@@ -8,13 +8,14 @@ from skyweave.radio.join import Joined, join
 from skyweave.radio.logs import read_cells
 from skyweave.radio.offer import Offer, offer, window_means
 from skyweave.radio.paths import radio_drive
-from skyweave.radio.summary import Summary, summarise
+from skyweave.radio.summary import Spread, Summary, summarise
 from skyweave.radio.synthetic import synthetic_cells
 
 __all__ = [
     "CellGrid",
     "Joined",
     "Offer",
+    "Spread",
     "Summary",
     "capacity_mbps",
     "delay_ms",

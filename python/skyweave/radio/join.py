@@ -18,7 +18,7 @@ from skyweave.radio.cells import CellGrid, Integers
 WITHIN_M = 25.0
 """Ours: farther away the other operator counts as not measured. About the width of a crossing."""
 SAME_PLACE_M = 5.0
-"""Ours: what a phone's satellite positions cannot tell apart."""
+"""Ours: what a phone's satellite positions cannot distinguish."""
 EARTH_RADIUS_M = 6_371_008.8
 """Mean radius of the Earth (IUGG)."""
 CHUNK = 512

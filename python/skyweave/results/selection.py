@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, Literal, Self
+from typing import Any, Literal, Self
 
 from pydantic import ConfigDict, Field, model_validator
 
 from skyweave.model.validated import StudyModel, complaint
 
-Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Setting = str | bool | float
 Direction = Literal["down", "up"]
 SPANNING = ("engines", "agreement")

@@ -19,7 +19,7 @@ impl Dip {
         Self { left_at: Some((delivered_bytes, delivered_bytes)), ..Self::default() }
     }
 
-    /// Goes on with so much in flight.
+    /// Goes on with this much in flight.
     pub(crate) fn extend(&mut self, delivered_bytes: u64, in_flight_bytes: u64) {
         if let Some((_, to)) = &mut self.left_at {
             *to = delivered_bytes.saturating_add(in_flight_bytes);

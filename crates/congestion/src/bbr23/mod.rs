@@ -10,7 +10,7 @@
 //!   anything, so that it is left out.
 //! * Windows and bounds are in bytes, compared with the loss threshold in whole packets.
 //! * Packets that are found lost together are judged together (`upper_bound.rs`), and a timeout
-//!   counts as a loss of its round but not as one of a probe: the samples that follow tell.
+//!   counts as a loss of its round but not as one of a probe: the samples that follow decide.
 //! * An RTT equal to the minimum does not renew it, in version 2 either (`filters.rs`).
 //! * Rounds pass with every packet that is acknowledged, even when no rate could be sampled.
 //! * The surplus of gathered ACKs is kept for five to ten rounds, in the draft's constants too (it

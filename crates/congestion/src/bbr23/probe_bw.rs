@@ -11,7 +11,7 @@ const RANDOM_ROUNDS: u64 = 2;
 /// Rounds are not counted beyond (tcp_bbr2.c `bbr2_main`).
 const MAX_ROUNDS: u64 = 255;
 
-/// Which part of a probe the acknowledgements tell about (tcp_bbr2.c `bbr_ack_phase`).
+/// Which part of a probe the acknowledgements belong to (tcp_bbr2.c `bbr_ack_phase`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Feedback {
     #[default]

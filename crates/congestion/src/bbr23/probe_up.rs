@@ -6,7 +6,7 @@ use super::{Ack, Bbr23, Mode, Probing};
 use crate::bbr::gain::Gain;
 use units::{Bitrate, Duration, Instant};
 
-/// So many BDP in flight are a queue (tcp_bbr2.c `bbr_bw_probe_pif_gain`).
+/// From this many BDP on, what is in flight is a queue (tcp_bbr2.c `bbr_bw_probe_pif_gain`).
 const QUEUE: Gain = Gain::CYCLE[0]; // 1.25
 /// The growth of the bound doubles no more often (tcp_bbr2.c `bbr2_raise_inflight_hi_slope`).
 const MAX_DOUBLINGS: u32 = 30;

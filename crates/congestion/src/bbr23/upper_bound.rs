@@ -96,7 +96,7 @@ impl Bbr23 {
         if self.bounds.in_flight_hi == Bounds::NONE.in_flight_hi {
             return false;
         }
-        // Whatever the phase: so much in flight was not too much.
+        // Whatever the phase: that much in flight was not too much.
         let in_flight = ack.rate.map_or(0, |rate| rate.tx_in_flight_bytes);
         self.bounds.in_flight_hi = self.bounds.in_flight_hi.max(in_flight);
         if self.mode == Mode::ProbeBw(Probing::Up) {

@@ -12,7 +12,7 @@ use crate::wire::{AckFrame, Frame};
 use scheduler::PathEvent;
 use units::{Duration, Instant};
 
-/// So many waiting control frames are looked at for one that waits already.
+/// How many waiting control frames are searched for one that waits already.
 const FRAMES_COMPARED: usize = 256;
 
 impl Endpoint {
@@ -86,14 +86,14 @@ impl Endpoint {
         let net = path.net;
         if was == Health::Failed {
             self.tell_of_path(now, id, Event::PathRevived(net));
-            self.scheduler.on_path_event(now, net, PathEvent::Revived);
+            self.dispatch.on_path_event(now, net, PathEvent::Revived);
         }
         if let Some(keys) = &mut self.one_rtt {
             acked.iter().for_each(|(_, packet)| keys.on_acked(packet.sent_at));
         }
         let bytes: u64 = acked.iter().map(|(_, packet)| packet.bytes).sum();
         if bytes > 0 {
-            self.scheduler.on_acked(now, net, bytes);
+            self.dispatch.on_acked(now, net, bytes);
         }
         let newest = acked.iter().rev().find_map(|(_, packet)| chunks_of(&packet.frames).last());
         let newest = newest.map(|chunk| (chunk.id, chunk.range.end));
@@ -103,7 +103,7 @@ impl Endpoint {
         // In the bytes of one stream: what a scheduler makes of it holds for connections with one.
         if let Some((stream, end)) = newest {
             let whole = self.streams.acked_to(stream).unwrap_or(end);
-            self.scheduler.on_delivered(now, net, end, whole);
+            self.dispatch.on_delivered(now, net, end, whole);
         }
         self.on_packets_lost(now, id, lost);
         if was != Health::Good {
@@ -145,7 +145,7 @@ impl Endpoint {
         let net = path.net;
         let bytes: u64 = lost.iter().map(|(_, packet)| packet.bytes).sum();
         if bytes > 0 {
-            self.scheduler.on_lost(now, net, bytes);
+            self.dispatch.on_lost(now, net, bytes);
         }
         for (_, packet) in lost {
             if !packet.given_up {

@@ -3,7 +3,7 @@
 use super::Endpoint;
 use super::data::{Copy, OVERHEAD_BYTES};
 use crate::space::Again;
-use scheduler::PathSet;
+use scheduler::{PathSet, able};
 use units::{Instant, PathId};
 
 impl Endpoint {
@@ -23,15 +23,8 @@ impl Endpoint {
         let chunk = self.streams.chunk_ahead(draft.room(), gap_bytes)?;
         self.put_chunk(&mut draft, &chunk, (id, None));
         self.put_acks(now, &mut draft, id);
-        self.scheduler.on_sent(now, net, chunk.range.end - chunk.range.start);
+        self.dispatch.on_sent(now, net, chunk.range.end - chunk.range.start);
         self.finish_one_rtt(now, draft, id)
-    }
-
-    /// Paths that can take data: those with room, and those whose queue the scheduler may fill.
-    pub(super) fn accepting(&self) -> PathSet {
-        let windows = self.scheduler.queue_limit_windows();
-        let accepting = self.views.iter().filter(|view| view.usable && view.accepts(windows));
-        accepting.fold(PathSet::EMPTY, |set, view| set.with(view.id))
     }
 
     /// Assigns the next piece to the first of these paths, which have no room yet. False: there is
@@ -43,7 +36,7 @@ impl Endpoint {
         let Some((chunk, by)) = self.streams.next_chunk(full) else { return false };
         let why = by.map(|by| if by == id { Again::Retransmission } else { Again::Reinjection });
         let bytes = chunk.range.end - chunk.range.start;
-        self.scheduler.on_sent(now, net, bytes);
+        self.dispatch.on_sent(now, net, bytes);
         if let Some(path) = self.paths.get_mut(&id) {
             path.queued_bytes += bytes;
             path.queue.push_back((chunk, why));
@@ -53,7 +46,7 @@ impl Endpoint {
 
     /// The first piece that waits for a path which has room now.
     pub(super) fn queued_datagram(&mut self, now: Instant) -> Option<(PathId, Vec<u8>)> {
-        let able = self.able();
+        let able = able(&self.views);
         let mut ready = self.paths.values().filter(|path| !path.queue.is_empty());
         let id = ready.find(|path| able.contains(path.net))?.id;
         loop {

@@ -7,7 +7,7 @@ use crate::path::{Health, Path};
 use crate::space::{Again, SentFrame};
 use crate::streams::{Chunk, Streams};
 use crate::wire::Frame;
-use scheduler::{ConnectionView, Decision, PathSet, PathView};
+use scheduler::{ConnectionView, Order, PathSet, PathView, able};
 use units::{Instant, PathId};
 
 /// Header, tag and head of a STREAM frame: what a full packet cannot carry.
@@ -24,7 +24,7 @@ pub(super) struct Copy {
 
 impl Endpoint {
     pub(super) fn data_datagram(&mut self, now: Instant) -> Option<(PathId, Vec<u8>)> {
-        self.wake_at = Instant::FAR_FUTURE;
+        self.paced_until = Instant::FAR_FUTURE;
         while let Some(copy) = self.copies.pop_front() {
             if let Some(out) = self.copy_datagram(now, &copy) {
                 return Some(out);
@@ -57,7 +57,7 @@ impl Endpoint {
 
     fn refresh_views(&mut self, now: Instant) {
         let packet_bytes = self.config.datagram_bytes as u64;
-        let repeats = self.scheduler.repeats();
+        let repeats = self.dispatch.capabilities().repeats;
         let any_good = self.paths.values().any(Path::is_usable);
         self.views.clear();
         for path in self.paths.values().filter(|path| path.is_open() && !path.replaced) {
@@ -74,24 +74,11 @@ impl Endpoint {
         self.views.sort_by_key(|view| view.id);
     }
 
-    pub(super) fn able(&self) -> PathSet {
-        let able = self.views.iter().filter(|view| view.usable && view.has_room);
-        able.fold(PathSet::EMPTY, |set, view| set.with(view.id))
-    }
-
-    /// The fastest path that can take a packet and that the scheduler does not avoid (a foreseen
-    /// outage).
-    fn fastest_able(&self, now: Instant) -> Option<PathId> {
-        let able = self.views.iter().filter(|view| view.usable && view.has_room);
-        let able = able.filter(|view| !self.scheduler.avoids(now, view));
-        able.min_by_key(|view| (view.backup, view.srtt)).map(|view| view.id)
-    }
-
     /// What the scheduler calls the path of acknowledgements.
     pub(super) fn scheduled_ack_path(&mut self, now: Instant) -> Option<u32> {
         self.refresh_views(now);
         let view = connection_view(&self.streams, &self.views, now, 0);
-        let net = self.scheduler.ack_path(&view)?;
+        let net = self.dispatch.ack_path(&view)?;
         self.id_of(net)
     }
 
@@ -104,69 +91,55 @@ impl Endpoint {
     /// Asks the scheduler and does what it says, until that is a packet or a wait.
     fn scheduled_datagram(&mut self, now: Instant) -> Option<(PathId, Vec<u8>)> {
         loop {
-            let at_hand = self.has_data();
-            if !at_hand && !self.scheduler.repeats() {
+            let has_data = self.has_data();
+            if !has_data && !self.dispatch.capabilities().repeats {
                 return None;
             }
-            let accepting = self.accepting();
-            if accepting == PathSet::EMPTY {
+            if self.dispatch.accepting(&self.views) == PathSet::EMPTY {
                 return None;
             }
-            let mut targets = PathSet::EMPTY;
-            let mut other = None;
-            match self.ask(now, at_hand) {
-                Decision::Send(path) => targets = targets.with(path),
-                Decision::Duplicate(paths) => targets = paths,
-                Decision::Wait(until) => {
-                    self.wake_at = until.filter(|at| *at > now).unwrap_or(Instant::FAR_FUTURE);
+            let out = match self.ask(now, has_data) {
+                Order::Wait => return None,
+                Order::Send(targets) => return self.send_on(now, targets),
+                Order::Queue(targets) if self.enqueue(now, targets) => {
+                    self.refresh_views(now);
+                    continue; // what waits in a queue does not hold the rest up
                 }
-                Decision::Repeat(path) => other = Some((path, None)),
-                Decision::Ahead { path, gap_bytes } => other = Some((path, Some(gap_bytes))),
-            }
-            let able = self.able();
-            let other = other.filter(|(path, _)| able.contains(*path));
-            let out = other.and_then(|(path, gap)| match gap {
-                None => self.repeat_datagram(now, path),
-                Some(gap) => self.ahead_datagram(now, path, gap),
-            });
-            if out.is_some() || !at_hand {
-                return out;
-            }
-            if targets.common(able) == PathSet::EMPTY
-                && self.enqueue(now, targets.common(accepting))
-            {
-                self.refresh_views(now);
-                continue; // what waits in a queue does not hold the rest up
-            }
-            let targets = self.no_deadlock(now, targets.common(able))?;
-            return self.send_on(now, targets);
+                Order::Queue(_) => None,
+                Order::Repeat(path) => self.repeat_datagram(now, path),
+                Order::Ahead { path, gap_bytes } => self.ahead_datagram(now, path, gap_bytes),
+            };
+            return out.or_else(|| self.fallen_back_datagram(now, has_data));
         }
     }
 
-    /// The targets, or when there are none and nothing is under way that could end the wait, the
-    /// fastest path (docs/model.md §3).
-    fn no_deadlock(&mut self, now: Instant, targets: PathSet) -> Option<PathSet> {
-        if targets != PathSet::EMPTY {
-            return Some(targets);
-        }
-        self.totals.waits += 1;
-        let idle = self.paths.values().all(|path| path.in_flight == 0 && path.queue.is_empty());
-        if !idle || self.wake_at != Instant::FAR_FUTURE {
-            return None;
-        }
-        Some(targets.with(self.fastest_able(now)?))
-    }
-
-    fn ask(&mut self, now: Instant, at_hand: bool) -> Decision {
-        let full = self.config.datagram_bytes as u64 - OVERHEAD_BYTES;
-        let unsent = self.streams.unsent();
-        let again = self.streams.has_again();
-        let bytes = if again { full } else { unsent.clamp(1, full) };
-        let bytes = if at_hand { bytes } else { 0 };
+    fn ask(&mut self, now: Instant, has_data: bool) -> Order {
+        let bytes = self.segment_bytes(has_data);
         let view = connection_view(&self.streams, &self.views, now, bytes);
-        let decision = self.scheduler.select(&view);
+        let decision = self.dispatch.ask(&view);
+        let order = self.dispatch.order(&view, decision);
         self.log_decision(now, decision, bytes);
-        decision
+        order
+    }
+
+    /// The order could not be carried out: a packet only if nothing would end the wait.
+    fn fallen_back_datagram(&mut self, now: Instant, has_data: bool) -> Option<(PathId, Vec<u8>)> {
+        let bytes = self.segment_bytes(has_data);
+        let view = connection_view(&self.streams, &self.views, now, bytes);
+        match self.dispatch.fall_back(&view) {
+            Order::Send(targets) => self.send_on(now, targets),
+            _ => None,
+        }
+    }
+
+    /// What a scheduler is asked about: a packet's worth of what is unsent.
+    fn segment_bytes(&self, has_data: bool) -> u64 {
+        let full = self.config.datagram_bytes as u64 - OVERHEAD_BYTES;
+        match has_data {
+            false => 0,
+            true if self.streams.has_again() => full,
+            true => self.streams.unsent().clamp(1, full),
+        }
     }
 
     /// One packet on the first target; the others carry copies of its data.
@@ -183,7 +156,7 @@ impl Endpoint {
             return None;
         }
         for net in targets.iter() {
-            self.scheduler.on_sent(now, net, bytes);
+            self.dispatch.on_sent(now, net, bytes);
         }
         if bytes > 0 {
             self.copy_to(&draft, targets.without(first));
@@ -305,7 +278,7 @@ impl Endpoint {
         let walk = self.paths.get(&id)?.walk;
         let chunk = self.streams.unacked_from(walk, full)?;
         let bytes = chunk.range.end - chunk.range.start;
-        self.scheduler.on_sent(now, net, bytes);
+        self.dispatch.on_sent(now, net, bytes);
         self.copy_datagram(
             now,
             &Copy { path: id, chunks: vec![chunk], why: Some(Again::Redundancy) },
@@ -318,7 +291,7 @@ impl Endpoint {
         if !self.config.reinjection.at_tail || self.views.len() < 2 || self.has_data() {
             return None;
         }
-        let id = self.id_of(self.fastest_able(now)?)?;
+        let id = self.id_of(self.dispatch.fastest(now, &self.views)?)?;
         let soon = now + self.paths.get(&id)?.rtt.smoothed();
         let slower = self.paths.values_mut().filter(|path| path.id != id && path.is_open());
         for path in slower {
@@ -344,7 +317,7 @@ impl Endpoint {
         if !self.has_control() {
             return None;
         }
-        let id = self.id_of(self.fastest_able(now)?)?;
+        let id = self.id_of(self.dispatch.fastest(now, &self.views)?)?;
         let mut draft = self.begin_datagram(id)?;
         self.put_acks(now, &mut draft, id);
         self.put_control(&mut draft);
@@ -357,7 +330,7 @@ impl Endpoint {
     /// Counts once each time that the peer's windows stop what a path could take.
     fn note_stall(&mut self) {
         let stalled = self.streams.is_stalled();
-        if stalled && !self.stalled && self.able() != PathSet::EMPTY {
+        if stalled && !self.stalled && able(&self.views) != PathSet::EMPTY {
             self.totals.window_stalls += 1;
             self.stalled = true;
         }
@@ -379,7 +352,7 @@ impl Endpoint {
                 path.sampler.set_app_limited(path.in_flight);
             } else if has_data && path.rest_until.is_none() && path.health != Health::Failed {
                 path.hold(now);
-                self.wake_at = self.wake_at.min(path.pacer_ready_at(packet_bytes));
+                self.paced_until = self.paced_until.min(ready);
             }
         }
     }

@@ -51,7 +51,7 @@ pub(super) struct Handshake {
     /// What the server called itself in its Retry.
     pub retry_scid: Option<ConnectionId>,
     pub token: Vec<u8>,
-    /// The peer's first packet told its connection ID.
+    /// The peer's first packet carried its connection ID.
     pub peer_known: bool,
     peer_scid: ConnectionId,
     pub pto_count: u32,

@@ -34,7 +34,7 @@ use handshake::Handshake;
 use keys::OneRtt;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha20Rng;
-use scheduler::{Outage, PathView, Scheduler};
+use scheduler::{Dispatch, Outage, PathView, Scheduler};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use units::{Duration, Instant, PathId};
 
@@ -58,7 +58,7 @@ pub enum Ecn {
 pub struct Endpoint {
     config: Config,
     is_client: bool,
-    scheduler: Box<dyn Scheduler>,
+    dispatch: Dispatch,
     rng: ChaCha20Rng,
     seed: u64,
     group: Group,
@@ -98,7 +98,8 @@ pub struct Endpoint {
     idle_at: Instant,
     /// An ack-eliciting packet left since something came (RFC 9000 §10.1).
     idle_armed: bool,
-    wake_at: Instant,
+    /// When a pacer lets the next packet of data go.
+    paced_until: Instant,
     /// `DATA_BLOCKED` was sent for this limit.
     blocked_at: Option<u64>,
     totals: Totals,
@@ -153,7 +154,7 @@ impl Endpoint {
         let is_client = matches!(config.role, Role::Client { .. });
         let mut endpoint = Self {
             is_client,
-            scheduler,
+            dispatch: Dispatch::new(scheduler),
             rng: ChaCha20Rng::seed_from_u64(seed),
             seed,
             group: Group::new(),
@@ -186,7 +187,7 @@ impl Endpoint {
             idle_since: Instant::ZERO,
             idle_at: Instant::FAR_FUTURE,
             idle_armed: false,
-            wake_at: Instant::FAR_FUTURE,
+            paced_until: Instant::FAR_FUTURE,
             blocked_at: None,
             totals: Totals::default(),
             qlog: None,
@@ -258,6 +259,7 @@ impl Endpoint {
             duplicate_bytes: counted.duplicate_bytes,
             reorder_bytes: counted.waiting_bytes,
             reorder_max_bytes: counted.waiting_max_bytes,
+            waits: self.dispatch.waits(),
             ..self.totals
         }
     }

@@ -14,7 +14,7 @@ use units::{Duration, Instant, PathId};
 /// PATH_ABANDON error codes (draft-ietf-quic-multipath-21 §4.3).
 const APPLICATION_ABANDON: u64 = 0x3e;
 pub(super) const UNSTABLE_OR_POOR: u64 = 0x3e76;
-/// Paths of the caller's that a scheduler can tell apart.
+/// Paths of the caller's that a scheduler can distinguish.
 pub(super) const MAX_NET_PATHS: u8 = 64;
 
 impl Endpoint {
@@ -134,7 +134,7 @@ impl Endpoint {
             let net = path.net;
             path.cc.on_handshake(path.rtt.smoothed());
             self.tell_of_path(now, id, Event::PathEstablished(net));
-            self.scheduler.on_path_event(now, net, PathEvent::Established);
+            self.dispatch.on_path_event(now, net, PathEvent::Established);
             self.retire_older(now, id, net);
         }
     }
@@ -177,7 +177,7 @@ impl Endpoint {
         let net = path.net;
         self.control.push_back(Frame::PathAbandon { path: id, error_code });
         self.tell_of_path(now, id, Event::PathAbandoned(net, error_code));
-        self.scheduler.on_path_event(now, net, PathEvent::Closed);
+        self.dispatch.on_path_event(now, net, PathEvent::Closed);
         self.give_up_flight(id);
     }
 
@@ -363,7 +363,7 @@ impl Endpoint {
         let net = path.net;
         self.tell_of_path(now, id, Event::PathFailed(net));
         self.log_metrics(now, id);
-        self.scheduler.on_path_event(now, net, PathEvent::Failed);
+        self.dispatch.on_path_event(now, net, PathEvent::Failed);
     }
 
     // ---- resting -----------------------------------------------------------------------------
@@ -386,7 +386,7 @@ impl Endpoint {
                 (_, Some(outage)) => Some(outage.end),
                 (Some(_), None) => {
                     let view = path.view(now, packet_bytes);
-                    self.scheduler.rests_until(now, &view).filter(|until| *until > now)
+                    self.dispatch.rests_until(now, &view)
                 }
                 (None, None) => None,
             };

@@ -99,7 +99,7 @@ impl Endpoint {
         draft.put(&Frame::PathChallenge { data: candidate.challenge });
         // RFC 9000 §8.2.1: full size, as far as what came allows.
         draft.pad_to(MIN_INITIAL_BYTES.min(candidate.budget() as usize));
-        // It tells nothing about the path in use, so it is neither in flight nor ever lost there.
+        // It says nothing about the path in use, so it is neither in flight nor ever lost there.
         (draft.eliciting, draft.padded) = (false, false);
         let (_, datagram) = self.finish_one_rtt(now, draft, id)?;
         let candidate = self.paths.get_mut(&id)?.candidate.as_mut()?;
@@ -149,8 +149,8 @@ impl Endpoint {
         (path.in_recovery, path.pto_count, path.health) = (false, 0, Health::Good);
         path.cc.on_handshake(path.rtt.smoothed());
         self.events.push_back(Event::PathMoved(from, to));
-        self.scheduler.on_path_event(now, from, PathEvent::Closed);
-        self.scheduler.on_path_event(now, to, PathEvent::Established);
+        self.dispatch.on_path_event(now, from, PathEvent::Closed);
+        self.dispatch.on_path_event(now, to, PathEvent::Established);
         true
     }
 }

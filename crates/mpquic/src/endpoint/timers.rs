@@ -17,7 +17,9 @@ impl Endpoint {
             Life::Open => {
                 let paths = self.paths.values().filter_map(|path| self.path_timer(path));
                 let timers = paths.chain(self.handshake_timers());
-                timers.min().unwrap_or(Instant::FAR_FUTURE).min(self.idle_at).min(self.wake_at)
+                let timers =
+                    timers.chain([self.idle_at, self.dispatch.wake_at(), self.paced_until]);
+                timers.min().unwrap_or(Instant::FAR_FUTURE)
             }
         };
         (first != Instant::FAR_FUTURE).then_some(first)
@@ -89,8 +91,9 @@ impl Endpoint {
         }
         let ids: Vec<u32> = self.paths.values().map(|path| path.id).collect();
         ids.into_iter().for_each(|id| self.on_path_timer(now, id));
-        if self.wake_at <= now {
-            self.wake_at = Instant::FAR_FUTURE;
+        self.dispatch.on_timer(now);
+        if self.paced_until <= now {
+            self.paced_until = Instant::FAR_FUTURE;
         }
     }
 
@@ -106,7 +109,7 @@ impl Endpoint {
         if Self::challenge_gave_up(path, now) {
             self.leave_path(now, id, super::paths::UNSTABLE_OR_POOR);
             if !self.has_any_path() {
-                // Nobody could be told (RFC 9000 §9).
+                // There is no path left to tell the peer on (RFC 9000 §9).
                 let error = TransportError::new(Code::NoViablePath, "no path answers");
                 self.drain(now, Closed::Error(error));
             }

@@ -12,7 +12,7 @@ pub(crate) enum EcnPath {
     /// They are not, or the marks did not come through.
     #[default]
     Off,
-    /// They are; the peer has not told yet whether it sees the marks.
+    /// They are; the peer has not reported yet whether it sees the marks.
     Testing,
     /// The peer counts them as it must.
     Capable,

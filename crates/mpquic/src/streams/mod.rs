@@ -35,7 +35,7 @@ pub(crate) struct Count {
     peer_opened: u64,
     /// Streams that we let it open.
     pub granted: u64,
-    /// The peer has to be told.
+    /// A frame has to announce it to the peer.
     pub changed: bool,
 }
 
@@ -63,7 +63,7 @@ pub(crate) struct Streams {
     /// Who sends next: the streams take turns.
     turn: u64,
     pub counts: [Count; 2],
-    /// What the peer told us about its windows.
+    /// What the peer announced of its windows.
     peer: Params,
     pub max_data: u64,
     pub sent_data: u64,
@@ -77,7 +77,7 @@ pub(crate) struct Streams {
     /// Bytes written and never sent, whatever the windows say.
     queued: u64,
     pub counted: Counted,
-    /// Streams whose windows have to be told.
+    /// Streams whose windows have to be announced.
     pub raised: BTreeSet<u64>,
     /// Cost of the pieces held by all assemblers, beside their bytes.
     overhead: usize,
@@ -303,7 +303,7 @@ impl Streams {
     }
 
     /// The connection's window as the peer gave it last, counted from what it has acknowledged (it
-    /// tells its limit, not what it has read).
+    /// announces its limit, not what it has read).
     pub fn receive_window_bytes(&self) -> u64 {
         let unacked = self.buffered.saturating_sub(self.queued);
         self.max_data.saturating_sub(self.sent_data.saturating_sub(unacked))

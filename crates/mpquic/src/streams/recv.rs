@@ -10,7 +10,7 @@ pub(crate) struct Window {
     limit: u64,
     pub max_data: u64,
     raised_at: Instant,
-    /// The peer has to be told.
+    /// A frame has to announce it to the peer.
     pub changed: bool,
 }
 

@@ -134,7 +134,7 @@ fn the_probe_timer_backs_off() {
     assert_eq!(path.pto_at(span(25), || false), None, "nothing is in flight");
 }
 
-/// Two lost packets so far apart, in one RTT of 100 ms, and whether the window collapsed.
+/// Two lost packets this far apart, in one RTT of 100 ms, and whether the window collapsed.
 fn collapses(apart: Duration, between: impl FnOnce(&mut Path, Instant)) -> bool {
     let mut path = path();
     let first: Vec<u64> = (0..10).map(|_| send(&mut path, ms(0))).collect();

@@ -170,6 +170,34 @@ fn a_backup_path_carries_nothing_while_the_other_works() {
     assert!(after.sent_bytes - before.sent_bytes < 300_000, "{before:?} {after:?}");
 }
 
+/// What such a scheduler leaves to the rule against deadlocks keeps off a backup path, however fast.
+#[test]
+fn a_scheduler_that_only_waits_deadlocks_nothing_and_spares_a_backup_path() {
+    #[derive(Debug)]
+    struct Procrastinator;
+    impl scheduler::Scheduler for Procrastinator {
+        fn select(&mut self, _: &scheduler::ConnectionView<'_>) -> scheduler::Decision {
+            scheduler::Decision::Wait(None)
+        }
+    }
+    let lazy = Box::new(Procrastinator);
+    let server = Own::with_scheduler(tls::server_role(), 100_000, lazy, |_| {});
+    let client = Own::client(0, |_| {});
+    let links = vec![Link::new(20.0, 60), Link::new(20.0, 20)];
+    let mut world = World::new(client, server, links, 1);
+    world.run(ms(3000), |world| world.client.endpoint.add_path(world.now, PathId(1)).is_ok());
+    let marked = |world: &mut World<Own, Own>| {
+        world.client.endpoint.set_path_status(PathId(1), true).is_ok()
+    };
+    assert!(world.run(ms(3000), marked));
+    assert!(world.run(ms(3000), |world| world.server.has(&Event::PathStatus(PathId(1), true))));
+    let before = world.server.endpoint.path_stats(PathId(1)).unwrap();
+    world.transfer(60);
+    let after = world.server.endpoint.path_stats(PathId(1)).unwrap();
+    // Acknowledgements, probes, and the copies of the last packet in flight.
+    assert!(after.sent_bytes - before.sent_bytes < 10_000, "{before:?} {after:?}");
+}
+
 #[test]
 fn paths_come_and_go_many_times() {
     let mut world = two("minrtt", (20 * MEGABYTE, 40 * MEGABYTE), links(), |_| {});

@@ -95,11 +95,20 @@ impl Own {
     }
 
     pub fn new(role: Role, bytes: u64, scheduler: &str, change: impl FnOnce(&mut Config)) -> Self {
+        let algorithm: scheduler::Algorithm = scheduler.parse().unwrap();
+        Self::with_scheduler(role, bytes, algorithm.build(), change)
+    }
+
+    pub fn with_scheduler(
+        role: Role,
+        bytes: u64,
+        scheduler: Box<dyn scheduler::Scheduler>,
+        change: impl FnOnce(&mut Config),
+    ) -> Self {
         let mut config = Config::new(role);
         change(&mut config);
-        let algorithm: scheduler::Algorithm = scheduler.parse().unwrap();
         let seed = if matches!(config.role, Role::Client { .. }) { 1 } else { 2 };
-        let endpoint = Endpoint::new(config, algorithm.build(), (Instant::ZERO, PathId(0)), seed);
+        let endpoint = Endpoint::new(config, scheduler, (Instant::ZERO, PathId(0)), seed);
         Self {
             endpoint: endpoint.unwrap(),
             bulk: Bulk::sending(bytes),

@@ -37,11 +37,11 @@ pub struct NewCid {
 }
 
 /// A frame. Where RFC 9000 has one frame for bidirectional and unidirectional streams each, `bidi`
-/// tells them apart. Multipath frames are those of draft-ietf-quic-multipath-21.
+/// distinguishes them. Multipath frames are those of draft-ietf-quic-multipath-21.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "fields have the names of RFC 9000 §19 and of the draft")]
 pub enum Frame<'a> {
-    /// So many bytes of PADDING.
+    /// This many bytes of PADDING.
     Padding(usize),
     Ping,
     /// `path` is `None` in an ACK, the path in a PATH_ACK.

@@ -102,7 +102,7 @@ impl Endpoint {
     fn on_established(&mut self, now: Instant, path: PathId) {
         self.paths[path.index()].last_heard = now;
         self.note(now, Some(path), EventKind::Established);
-        self.scheduler.on_path_event(now, path, PathEvent::Established);
+        self.dispatch.on_path_event(now, path, PathEvent::Established);
     }
 
     /// DATA_ACK and window, whichever subflow brought them: the largest count (docs/model.md §2.1).
@@ -154,20 +154,20 @@ impl Endpoint {
         if std::mem::take(&mut state.failed) {
             state.silent_periods = 0;
             self.note(now, Some(path), EventKind::Revived);
-            self.scheduler.on_path_event(now, path, PathEvent::Revived);
+            self.dispatch.on_path_event(now, path, PathEvent::Revived);
         }
     }
 
     /// Tells scheduler and record what happened on a subflow, and reacts to its timeouts.
     pub(super) fn apply(&mut self, now: Instant, path: PathId, effects: &Effects) {
         if effects.acked_bytes > 0 {
-            self.scheduler.on_acked(now, path, effects.acked_bytes);
+            self.dispatch.on_acked(now, path, effects.acked_bytes);
         }
         if let Some((dsn_end, data_ack)) = effects.delivered {
-            self.scheduler.on_delivered(now, path, dsn_end, data_ack);
+            self.dispatch.on_delivered(now, path, dsn_end, data_ack);
         }
         if effects.lost_bytes > 0 {
-            self.scheduler.on_lost(now, path, effects.lost_bytes);
+            self.dispatch.on_lost(now, path, effects.lost_bytes);
         }
         if let Some(packets) = effects.recovery {
             self.note(now, Some(path), EventKind::Recovery(packets));

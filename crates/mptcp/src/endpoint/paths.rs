@@ -16,7 +16,7 @@ impl Endpoint {
         self.open_missing();
     }
 
-    /// Client: the interface of `path` is gone; its subflow is closed and the peer told.
+    /// Client: the interface of `path` is gone; its subflow is closed and the peer informed.
     pub fn path_down(&mut self, now: Instant, path: PathId) {
         let Some(state) = self.paths.get_mut(path.index()) else { return };
         state.present = false;
@@ -75,7 +75,7 @@ impl Endpoint {
         self.send.forget_path(path);
         self.dirty = true;
         self.note(now, Some(path), EventKind::Closed);
-        self.scheduler.on_path_event(now, path, PathEvent::Closed);
+        self.dispatch.on_path_event(now, path, PathEvent::Closed);
         if queued > 0 {
             self.note(now, Some(path), EventKind::Reinjected(queued));
         }

@@ -3,12 +3,10 @@
 use super::{Endpoint, PathState};
 use crate::config::Mode;
 use crate::event::EventKind;
+use crate::meta::SendBuffer;
 use crate::subflow::{CaState, Mapping, Subflow};
-use scheduler::{ConnectionView, Decision, PathSet, PathView};
-use units::{Duration, Instant, PathId};
-
-/// Waits shorter than this are ordinary ACK clocking and are not noted.
-const NOTABLE_WAIT: Duration = Duration::from_millis(10);
+use scheduler::{ConnectionView, Order, PathSet, PathView};
+use units::{Instant, PathId};
 
 /// Why a piece is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,17 +44,28 @@ impl Piece {
 
 /// What becomes of the piece being scheduled.
 #[derive(Clone, Copy, Debug)]
-enum Order {
-    Wait,
-    Send(PathSet),
+enum Fate {
+    Waits,
+    Leaves(PathSet),
     /// It stays the next one, and this other one goes out on this path.
-    Instead(PathId, Piece),
+    Yields(PathId, Piece),
+}
+
+impl From<Order> for Fate {
+    /// A subflow has its own queue: what leaves and what waits in it are assigned alike.
+    fn from(order: Order) -> Self {
+        match order {
+            Order::Send(targets) | Order::Queue(targets) => Self::Leaves(targets),
+            Order::Wait | Order::Repeat(_) | Order::Ahead { .. } => Self::Waits,
+        }
+    }
 }
 
 impl Endpoint {
     /// Asks the scheduler piece by piece until it waits, or nothing is left to send.
     pub(super) fn schedule(&mut self, now: Instant) {
-        let (v096, repeats) = (self.config.mode == Mode::V096, self.scheduler.repeats());
+        let (v096, repeats) =
+            (self.config.mode == Mode::V096, self.dispatch.capabilities().repeats);
         loop {
             let Some(piece) = self.next_piece().or(repeats.then_some(Piece::NONE)) else {
                 self.use_idle_room(now);
@@ -67,12 +76,12 @@ impl Endpoint {
                 return;
             }
             let sent = match self.decide(now, &piece) {
-                Order::Wait => false,
-                Order::Instead(path, other) => {
+                Fate::Waits => false,
+                Fate::Yields(path, other) => {
                     self.assign_to_all(now, &other, PathSet::EMPTY.with(path))
                 }
-                Order::Send(targets) if fits => self.assign_to_all(now, &piece, targets),
-                Order::Send(targets) => v096 && self.optimise_for(now, targets),
+                Fate::Leaves(targets) if fits => self.assign_to_all(now, &piece, targets),
+                Fate::Leaves(targets) => v096 && self.optimise_for(now, targets),
             };
             if !sent {
                 return;
@@ -117,116 +126,52 @@ impl Endpoint {
         PathSet::EMPTY
     }
 
-    /// Asks the scheduler, if there is any path to choose, and holds it to the rules. An answer that
-    /// cannot be followed counts as a wait.
-    fn decide(&mut self, now: Instant, piece: &Piece) -> Order {
+    /// Asks the scheduler, if there is any path to choose, and notes how long it held the piece back.
+    fn decide(&mut self, now: Instant, piece: &Piece) -> Fate {
         self.refresh_views(now, piece.carried_by);
-        let queue_windows = self.scheduler.queue_limit_windows();
-        let able = |path: &&PathView| path.usable && path.accepts(queue_windows);
-        let able = self.views.iter().filter(able);
-        let able = able.fold(PathSet::EMPTY, |set, path| set.with(path.id));
-        if able == PathSet::EMPTY {
-            return Order::Wait;
+        if self.dispatch.accepting(&self.views) == PathSet::EMPTY {
+            return Fate::Waits;
         }
-        let (chosen, other) = match self.ask(now, piece) {
-            Decision::Send(path) => (PathSet::EMPTY.with(path), None),
-            Decision::Duplicate(paths) => (paths, None),
-            Decision::Wait(_) => (PathSet::EMPTY, None),
-            Decision::Repeat(path) => (PathSet::EMPTY, self.repetition(path, able)),
-            Decision::Ahead { path, gap_bytes } => {
-                (PathSet::EMPTY, self.piece_ahead(path, able, piece, gap_bytes))
-            }
+        let window_blocked = std::mem::take(&mut self.window_blocked);
+        let view = connection_view(&self.send, &self.views, now, piece);
+        let view = ConnectionView { window_blocked, ..view };
+        let decision = self.dispatch.ask(&view);
+        let fate = match self.dispatch.order(&view, decision) {
+            Order::Repeat(path) => self.repetition(path),
+            Order::Ahead { path, gap_bytes } => self.piece_ahead(path, piece, gap_bytes),
+            order => Some(Fate::from(order)),
         };
-        let order = match other {
-            Some((path, other)) => Order::Instead(path, other),
-            None if piece.bytes == 0 => Order::Wait,
-            None => self.order_send(chosen.common(able)),
-        };
-        if piece.bytes > 0 {
-            self.note_wait(now, matches!(order, Order::Wait));
+        let fate = fate.unwrap_or_else(|| {
+            let view = connection_view(&self.send, &self.views, now, piece);
+            self.dispatch.fall_back(&view).into()
+        });
+        if piece.bytes > 0
+            && !matches!(fate, Fate::Waits)
+            && let Some(waited) = self.dispatch.end_wait(now)
+        {
+            self.note(now, None, EventKind::Waited(waited));
         }
-        order
+        fate
     }
 
     /// The next piece of the path's own walk along the stream (docs/model.md §3.5).
-    fn repetition(&self, path: PathId, able: PathSet) -> Option<(PathId, Piece)> {
-        let state = self.paths.get(path.index()).filter(|_| able.contains(path))?;
-        let segment = self.send.first_from(state.walked_to)?;
+    fn repetition(&self, path: PathId) -> Option<Fate> {
+        let segment = self.send.first_from(self.paths.get(path.index())?.walked_to)?;
         let piece = Piece::new(segment.dsn, segment.bytes);
-        Some((path, Piece { origin: Origin::Repeat, ..piece }))
+        Some(Fate::Yields(path, Piece { origin: Origin::Repeat, ..piece }))
     }
 
     /// A new piece further on in the stream than the one being scheduled.
-    fn piece_ahead(
-        &mut self,
-        path: PathId,
-        able: PathSet,
-        at_hand: &Piece,
-        gap_bytes: u64,
-    ) -> Option<(PathId, Piece)> {
-        if at_hand.origin != Origin::New || at_hand.bytes == 0 || !able.contains(path) {
-            return None;
-        }
-        let (dsn, bytes) = self.send.pass_over_to(at_hand.dsn.saturating_add(gap_bytes))?;
-        Some((path, Piece::new(dsn, bytes)))
-    }
-
-    fn ask(&mut self, now: Instant, piece: &Piece) -> Decision {
-        let (receive_window_bytes, window_left_bytes) = self.send.window_bytes();
-        let view = ConnectionView {
-            now,
-            paths: &self.views,
-            segment_bytes: piece.bytes,
-            reinjection: piece.origin == Origin::Reinjection,
-            unsent_bytes: self.send.unsent_bytes(),
-            receive_window_bytes,
-            window_left_bytes,
-            window_blocked: std::mem::take(&mut self.window_blocked),
-        };
-        let decision = self.scheduler.select(&view);
-        if let Decision::Wait(until) = decision {
-            self.wake_at = until.filter(|at| *at > now).unwrap_or(Instant::FAR_FUTURE);
-        }
-        decision
-    }
-
-    /// Sends on what was chosen; if that is nothing, the deadlock rule decides.
-    fn order_send(&self, chosen: PathSet) -> Order {
-        let targets = if chosen == PathSet::EMPTY { self.break_deadlock() } else { chosen };
-        if targets == PathSet::EMPTY { Order::Wait } else { Order::Send(targets) }
-    }
-
-    /// A scheduler that waits while nothing is under way anywhere would never stop waiting: send on
-    /// the fastest path with room instead (docs/model.md §3).
-    fn break_deadlock(&self) -> PathSet {
-        let idle =
-            self.subflows.iter().flatten().all(|subflow| {
-                subflow.tx.in_flight_packets() == 0 && subflow.tx.queued_packets() == 0
-            });
-        if !idle || self.wake_at != Instant::FAR_FUTURE {
-            return PathSet::EMPTY;
-        }
-        let able = self.views.iter().filter(|path| path.usable && path.has_room);
-        let fastest = able.min_by_key(|path| path.srtt);
-        fastest.map_or(PathSet::EMPTY, |path| PathSet::EMPTY.with(path.id))
-    }
-
-    fn note_wait(&mut self, now: Instant, waits: bool) {
-        if waits {
-            self.waiting_since.get_or_insert(now);
-            self.totals.waits += 1;
-        } else if let Some(since) = self.waiting_since.take()
-            && now - since >= NOTABLE_WAIT
-        {
-            self.note(now, None, EventKind::Waited(now - since));
-        }
+    fn piece_ahead(&mut self, path: PathId, scheduled: &Piece, gap_bytes: u64) -> Option<Fate> {
+        let (dsn, bytes) = self.send.pass_over_to(scheduled.dsn.saturating_add(gap_bytes))?;
+        Some(Fate::Yields(path, Piece::new(dsn, bytes)))
     }
 
     /// Puts a piece into the queue of a subflow, and on the wire if its window and pacing let it.
     pub(super) fn assign(&mut self, now: Instant, path: PathId, piece: &Piece, all: PathSet) {
         let Some(subflow) = &mut self.subflows[path.index()] else { return };
         subflow.tx.assign(Mapping { dsn: piece.dsn, bytes: piece.bytes });
-        self.scheduler.on_sent(now, path, piece.bytes);
+        self.dispatch.on_sent(now, path, piece.bytes);
         let is_first = all.iter().next() == Some(path);
         let state = &mut self.paths[path.index()];
         match piece.origin {
@@ -260,8 +205,7 @@ impl Endpoint {
                 continue;
             }
             let view = path_view(mode, subflow, state, false);
-            let until = self.scheduler.rests_until(now, &view).filter(|until| *until > now);
-            if !subflow.tx.rest(now, until) {
+            if !subflow.tx.rest(now, self.dispatch.rests_until(now, &view)) {
                 continue;
             }
             for piece in subflow.tx.held_back() {
@@ -276,7 +220,7 @@ impl Endpoint {
 
     pub(super) fn refresh_views(&mut self, now: Instant, carried_by: PathSet) {
         let mode = self.config.mode;
-        let repeats = self.scheduler.repeats();
+        let repeats = self.dispatch.capabilities().repeats;
         self.views.clear();
         for subflow in self.subflows.iter().flatten().filter(|subflow| subflow.is_established()) {
             let state = &mut self.paths[subflow.path.index()];
@@ -296,6 +240,25 @@ impl Endpoint {
 pub(super) fn is_usable(mode: Mode, subflow: &Subflow, state: &PathState) -> bool {
     let repairs = mode == Mode::V096 && subflow.tx.ca() == CaState::Loss;
     subflow.is_established() && !state.failed && !repairs
+}
+
+fn connection_view<'a>(
+    send: &SendBuffer,
+    paths: &'a [PathView],
+    now: Instant,
+    piece: &Piece,
+) -> ConnectionView<'a> {
+    let (receive_window_bytes, window_left_bytes) = send.window_bytes();
+    ConnectionView {
+        now,
+        paths,
+        segment_bytes: piece.bytes,
+        reinjection: piece.origin == Origin::Reinjection,
+        unsent_bytes: send.unsent_bytes(),
+        receive_window_bytes,
+        window_left_bytes,
+        window_blocked: false,
+    }
 }
 
 fn path_view(mode: Mode, subflow: &Subflow, state: &PathState, tried: bool) -> PathView {

@@ -99,7 +99,7 @@ impl Endpoint {
 
     /// Totals of the connection's own level.
     pub fn totals(&self) -> Totals {
-        self.totals
+        Totals { waits: self.dispatch.waits(), ..self.totals }
     }
 
     /// Receiver: bytes that wait for a hole in the stream; the most there ever were; bytes that came

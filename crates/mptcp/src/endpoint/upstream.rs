@@ -79,6 +79,6 @@ impl Endpoint {
         let count = self.send.reinject_all();
         self.note(now, Some(path), EventKind::Failed);
         self.note(now, Some(path), EventKind::Reinjected(count));
-        self.scheduler.on_path_event(now, path, PathEvent::Failed);
+        self.dispatch.on_path_event(now, path, PathEvent::Failed);
     }
 }

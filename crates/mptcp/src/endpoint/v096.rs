@@ -18,7 +18,7 @@ impl Endpoint {
         let state = &mut self.paths[path.index()];
         if !std::mem::replace(&mut state.failed, true) {
             self.note(now, Some(path), EventKind::Failed);
-            self.scheduler.on_path_event(now, path, PathEvent::Failed);
+            self.dispatch.on_path_event(now, path, PathEvent::Failed);
         }
         if self.established().count() > 1 {
             self.reinject_from(now, path);
@@ -66,7 +66,7 @@ impl Endpoint {
     /// True when something was sent.
     pub(super) fn optimise_for(&mut self, now: Instant, targets: PathSet) -> bool {
         self.totals.window_stalls += 1;
-        if !self.scheduler.wants_receive_buffer_optimisation() {
+        if !self.dispatch.capabilities().receive_buffer_optimisation {
             return false;
         }
         targets.iter().next().is_some_and(|path| self.optimise(now, path))
@@ -76,13 +76,13 @@ impl Endpoint {
     pub(super) fn use_idle_room(&mut self, now: Instant) {
         let blocked = self.config.mode == Mode::V096
             && self.send.is_full()
-            && self.scheduler.wants_receive_buffer_optimisation();
+            && self.dispatch.capabilities().receive_buffer_optimisation;
         if !blocked {
             return;
         }
         self.refresh_views(now, PathSet::EMPTY);
         let able = self.views.iter().filter(|path| path.usable && path.has_room && !path.backup);
-        let able = able.filter(|path| !self.scheduler.avoids(now, path));
+        let able = able.filter(|path| !self.dispatch.avoids(now, path));
         if let Some(path) = able.min_by_key(|path| path.srtt).map(|path| path.id) {
             self.optimise(now, path);
         }

@@ -109,7 +109,7 @@ impl SendBuffer {
     }
 
     /// The first unsent segment that begins at `dsn` or later. Fresh ones before it are cut and
-    /// passed over; `None`, and nothing is passed over, when data or window do not reach so far.
+    /// passed over; `None`, and nothing is passed over, when data or window do not reach that far.
     pub fn pass_over_to(&mut self, dsn: u64) -> Option<(u64, u64)> {
         if let Some(hole) = self.holes.range(dsn..).next() {
             return self.segment(*hole).map(|segment| (segment.dsn, segment.bytes));

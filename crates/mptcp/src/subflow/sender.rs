@@ -15,7 +15,7 @@ use units::{Bitrate, Duration, Instant};
 /// A piece of the stream that was assigned to the subflow.
 /// `TCP_INIT_CWND`.
 const INITIAL_WINDOW_PACKETS: u64 = 10;
-/// Memory that a segment of 1448 bytes is reckoned with, `per_mss` of `tcp_sndbuf_expand`: 2048 for
+/// Memory that a segment of 1448 bytes counts for, `per_mss` of `tcp_sndbuf_expand`: 2048 for
 /// data, headers and their tail, 256 for the `sk_buff`.
 const SEGMENT_MEMORY_BYTES: u64 = 2304;
 /// Memory that it takes once it was sent (its `truesize`); unsent ones lie together, without gaps.
@@ -255,8 +255,8 @@ impl SubflowSender {
 
     // ---- sending -----------------------------------------------------------------------------
 
-    /// Lets nothing leave until a moment; `None` ends it. Timers tell what is overdue and send nothing.
-    /// True when something is held back.
+    /// Lets nothing leave until a moment; `None` ends it. Timers note what is overdue and send
+    /// nothing. True when something is held back.
     pub fn rest(&mut self, now: Instant, until: Option<Instant>) -> bool {
         let was_resting = self.rest_until != Instant::ZERO;
         self.rest_until = until.unwrap_or(Instant::ZERO);

@@ -15,7 +15,7 @@ use std::cell::Cell;
 pub struct Limits {
     /// The longest link.
     pub max_range_km: f64,
-    /// The beam passes the ground at least so high.
+    /// Least height of the beam above the ground.
     pub atmosphere_km: f64,
 }
 

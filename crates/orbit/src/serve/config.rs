@@ -30,7 +30,7 @@ pub struct ServeConfig {
     pub slot_s: Option<f64>,
     /// Slot edges are where Unix time leaves this remainder.
     pub slot_offset_s: f64,
-    /// After a handover nothing gets through for so long.
+    /// How long nothing gets through after a handover.
     pub gap_s: f64,
     /// Spacing of the series of round-trip times.
     pub step_s: f64,
@@ -63,7 +63,7 @@ pub enum ViaConfig {
         min_elevation_deg: f64,
         /// The longest link between satellites.
         max_range_km: f64,
-        /// Links pass at least so high above the ground.
+        /// Least height of links above the ground.
         atmosphere_km: f64,
     },
 }

@@ -22,7 +22,7 @@ use fleet::Fleet;
 use ticks::{Tick, ticks};
 use timeline::Timeline;
 
-/// Seconds of geometry beyond the end that tell how long a satellite would still have been seen.
+/// Seconds of geometry beyond the end that show how long a satellite would still have been seen.
 const FORESIGHT_S: f64 = 1800.0;
 
 /// Follows a terminal through a run.

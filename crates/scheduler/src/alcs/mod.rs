@@ -66,7 +66,7 @@ pub(crate) const INFO: Info = Info {
             unit: "",
             kind: flag(true),
             meaning: "Leave sigma of a path alone in an interval in which the path was hardly used.",
-            source: "ours: without it, waiting breeds waiting",
+            source: "ours: without it, waiting leads to more waiting",
         },
         Parameter {
             name: "candidates",
@@ -334,7 +334,7 @@ fn repeat_among<'a>(
     if untried.peek().is_none() || untried.any(&active) {
         return None;
     }
-    serving_among(view, active).filter(|path| path.has_room).min_by_key(|path| path.srtt)
+    serving_among(view.paths, active).filter(|path| path.has_room).min_by_key(|path| path.srtt)
 }
 
 impl Scheduler for Alcs {
@@ -349,7 +349,7 @@ impl Scheduler for Alcs {
         let active = |path: &PathView| path.usable && !self.is_deactivated(view.now, path);
         let slow = pick_among(view, active).or_else(|| repeat_among(view, active));
         // Item 22: the fastest of those that stay.
-        let fast = serving_among(view, active).min_by_key(|path| path.srtt);
+        let fast = serving_among(view.paths, active).min_by_key(|path| path.srtt);
         let (Some(fast), Some(slow)) = (fast, slow) else {
             return Decision::Wait(self.next_change(view)); // step 3
         };

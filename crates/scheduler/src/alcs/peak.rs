@@ -1,4 +1,4 @@
-//! The largest RTT of late: what a path does now is what it may do again before an outage.
+//! The largest recent RTT: what a path does now is what it may do again before an outage.
 
 use units::{Duration, Instant};
 

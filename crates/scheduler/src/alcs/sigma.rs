@@ -34,8 +34,8 @@ pub(crate) struct Sigma {
     acked_bytes: u64,
     /// The window was full at a decision of this interval.
     limited: bool,
-    /// Something was in flight at the last decision, since then, and before for so long in this
-    /// interval.
+    /// Something was in flight at the last decision, since then, and before that for this long in
+    /// this interval.
     busy: bool,
     busy_since: Instant,
     busy_for: Duration,

@@ -151,7 +151,8 @@ fn sigmas_are_updated_once_an_interval_from_values_frozen_at_its_start() {
     assert_eq!(sigmas_after(&[none, per_rtt], [214, 183], 20), [ONE, ONE]);
 }
 
-/// Item 6: an idle path tells nothing. Without the guard its sigma rises, which makes it wait more.
+/// Item 6: an idle path teaches nothing. Without the guard its sigma rises, which makes it wait
+/// more.
 #[test]
 fn an_idle_path_keeps_its_sigma_unless_the_guard_is_off() {
     let guarded = sigmas_after(&[("delta", word("none"))], [214, 0], 0);

@@ -87,7 +87,8 @@ fn check(
     decision: Decision,
 ) -> Result<Option<PathId>, String> {
     let able = |id: PathId| {
-        view.path(id).filter(|p| p.usable && p.accepts(scheduler.queue_limit_windows()))
+        view.path(id)
+            .filter(|p| p.usable && p.accepts(scheduler.capabilities().queue_limit_windows))
     };
     let kept = match decision {
         // A path that was tried serves again only while outages keep the others from it.
@@ -99,7 +100,7 @@ fn check(
             paths != PathSet::EMPTY && paths.iter().all(|id| able(id).is_some())
         }
         Decision::Repeat(id) => {
-            scheduler.repeats() && able(id).is_some_and(|path| path.repeat_bytes > 0)
+            scheduler.capabilities().repeats && able(id).is_some_and(|path| path.repeat_bytes > 0)
         }
         Decision::Ahead { path, gap_bytes } => {
             able(path).is_some() && !view.reinjection && gap_bytes < view.unsent_bytes
@@ -125,7 +126,7 @@ proptest! {
             let mut now = Instant::ZERO;
             for step in &steps {
                 now += Duration::from_millis(step.after_ms);
-                let view = step.view(now, one.repeats());
+                let view = step.view(now, one.capabilities().repeats);
                 let decision = one.select(&view);
                 prop_assert_eq!(decision, two.select(&view), "{:?}", algorithm);
                 let sent = check(&view, one.as_ref(), decision);

@@ -48,7 +48,7 @@ pub(crate) struct QuicEnd {
     forecasts: BTreeMap<PathId, Vec<Outage>>,
     confirmed: bool,
     host: ApplicationHost,
-    /// What the application is to be told.
+    /// What the application still has to hear of.
     signals: Vec<Signal>,
     events: Vec<Noted>,
 }

@@ -21,7 +21,7 @@ pub(crate) struct TcpEnd {
     sent: Rc<RefCell<Pipe>>,
     received: Rc<RefCell<Pipe>>,
     is_open: bool,
-    /// What the application was told of.
+    /// What the application has heard of.
     signalled_bytes: u64,
     signalled_end: bool,
 }

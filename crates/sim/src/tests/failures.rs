@@ -18,7 +18,7 @@ fn satellite_and_terrestrial(gap_s: f64) -> Vec<PathConfig> {
 
 /// docs/model.md §5.6: one gap of 1 s in v0.96 with CUBIC. The subflow times out about 260 to
 /// 400 ms after the last ACK, everything is reinjected on the other path, the satellite is heard of
-/// only when a backed-off retransmission falls behind the gap, and it starts over from one packet.
+/// only when a backed-off retransmission comes after the gap, and it starts over from one packet.
 #[test]
 fn a_gap_in_v096_costs_a_timeout_reinjection_and_a_slow_return() {
     let one = connection(Mode::V096, Congestion::Cubic, seconds(20.0));
@@ -127,7 +127,7 @@ fn a_pause_without_loss_is_undone_once_and_retransmits_next_to_nothing() {
     }
 }
 
-/// A scheduler that always waits: the connection must not hang on it.
+/// A scheduler that always waits: the connection must not stall.
 #[derive(Debug)]
 struct Procrastinator;
 
@@ -146,6 +146,24 @@ fn a_scheduler_that_only_waits_cannot_deadlock_a_transfer() {
     let outcome =
         simulate_with(&config, BTreeMap::from([(0, lazy)]), &AtomicBool::new(false)).unwrap();
     assert!(outcome.totals.connections[0].completion_s.is_some());
+}
+
+/// What such a scheduler leaves to the rule against deadlocks keeps off a backup path, however fast.
+#[test]
+fn the_rule_against_deadlocks_spares_a_backup_path() {
+    for mode in [Mode::V096, Mode::Upstream] {
+        let mut paths = vec![path("active", 20.0, 60.0), path("backup", 20.0, 20.0)];
+        paths[1].backup = true;
+        let mut one = connection(mode, Congestion::Cubic, megabytes(1));
+        bulk(&mut one).bytes = Some(100_000);
+        let lazy: Box<dyn Scheduler> = Box::new(Procrastinator);
+        let schedulers = BTreeMap::from([(0, lazy)]);
+        let outcome =
+            simulate_with(&config(paths, vec![one]), schedulers, &AtomicBool::new(false)).unwrap();
+        let totals = &outcome.totals.connections[0];
+        assert!(totals.completion_s.is_some(), "{mode:?}");
+        assert_eq!(totals.paths["backup"].unique_bytes, 0, "{mode:?}");
+    }
 }
 
 /// The fourth ACK of a join is lost: the third one is repeated, and has to be answered again.

@@ -55,7 +55,8 @@ fn two_paths_carry_nearly_what_both_could_in_either_direction() {
     }
 }
 
-/// An interface that leaves is abandoned and told to the peer; when it is back it gets a new path.
+/// The path of an interface that leaves is abandoned (PATH_ABANDON); when it is back it gets a new
+/// path.
 #[test]
 fn an_interface_that_leaves_and_returns_is_abandoned_and_added_again() {
     let mut paths = two_paths();

@@ -247,9 +247,9 @@ fn any_satellite() -> impl Strategy<Value = PathConfig> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 25, ..ProptestConfig::default() })]
 
-    /// S4-F7: with a perfect schedule nothing is lost in a handover, whatever the path is like. With
-    /// the deactivation alone: ALCS that waits may send a whole window after a pause, into a deep
-    /// queue that no RTT of late tells of (2 of 860 such paths lost a few packets).
+    /// S4-F7: with a perfect schedule nothing is lost in a handover, whatever the path is like.
+    /// With the deactivation alone: ALCS that waits may send a whole window after a pause, into a
+    /// deep queue that no recent RTT shows (2 of 860 such paths lost a few packets).
     #[test]
     fn a_perfect_schedule_loses_nothing(
         sat in any_satellite(),

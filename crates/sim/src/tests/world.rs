@@ -39,7 +39,7 @@ pub fn with_gap(mut path: PathConfig, start_s: f64, end_s: f64) -> PathConfig {
     path
 }
 
-/// The sender knows the gaps ahead, so much too late.
+/// The sender knows the gaps ahead, later than true by this much.
 pub fn with_forecast(mut path: PathConfig, error_ms: f64) -> PathConfig {
     let moved = |seconds: f64| (seconds + error_ms * 1e-3).max(0.0);
     let windows = path.down.outages.iter().map(|outage| ForecastWindow {

@@ -50,7 +50,7 @@ fn one_connection_has_paths_of_both_families() {
             assert!(path.stats.unwrap().unique_bytes > 0, "{:?}", found.paths);
         }
     }
-    // Whom a server with both families tells of is named by the address that the client has.
+    // A server with both families names a client by the address that the client has.
     let seen = server.end();
     let from = seen.iter().filter_map(|one| match one {
         Served::Opened(from) => Some(from.ip()),

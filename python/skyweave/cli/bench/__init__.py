@@ -1,1 +1,3 @@
 """skyweave bench: how fast the parts are."""
+
+__all__: list[str] = []

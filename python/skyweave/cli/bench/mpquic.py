@@ -17,7 +17,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from skyweave.cli.bench.sim import say_figures
+from skyweave.cli.bench.figures import say_figures
 from skyweave.errors import ConfigError
 from skyweave.quic.errors import QuicError
 

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from skyweave.cli.bench.sim import say_figures
+from skyweave.cli.bench.figures import say_figures
 from skyweave.orbit.catalogue import load_constellation
 from skyweave.orbit.path import orbit_path
 from skyweave.orbit.spec import OrbitSpec

@@ -1,18 +1,15 @@
-"""``skyweave bench``: how fast the engine is on this machine, measured, never judged."""
+"""``skyweave bench sim``: how fast the engine is on this machine, measured, never judged."""
 
 from __future__ import annotations
 
-import json
 import resource
 import statistics
 import time
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
-from skyweave import _skyweave
+from skyweave.cli.bench.figures import say_figures
 from skyweave.engine.simulator import simulate
 from skyweave.model.config import (
     Bernoulli,
@@ -26,11 +23,8 @@ from skyweave.model.config import (
     Run,
 )
 
-bench_app = typer.Typer(help="Measure how fast Skyweave is on this machine.", no_args_is_help=True)
-
 AMPLE_BYTES = 450_000_000
 REPETITIONS = 7
-COST_ROUNDS, COST_CALLS = 7, 200_000
 
 _MEANING = {
     "link_packets_per_s": "segments and ACKs that leave a link, per second of one core",
@@ -40,48 +34,11 @@ _MEANING = {
 }
 
 
-@bench_app.callback()
-def _bench() -> None:
-    """Take nothing: each benchmark is a command of its own."""
-
-
-@bench_app.command()
 def sim(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Measure the simulator: packets per second, a 100 MB transfer, memory."""
     say_figures(measure_sim(), _MEANING, as_json)
-
-
-def say_figures(figures: dict[str, float], meaning: dict[str, str], as_json: bool) -> None:
-    """Print figures by name: as one JSON object, or as a table with what each of them means."""
-    if as_json:
-        print(json.dumps(figures))
-        return
-    table = Table(box=None)
-    for column in ("figure", "value", "meaning"):
-        table.add_column(column)
-    for name, value in figures.items():
-        table.add_row(name, f"{value:,.3f}" if value < 100 else f"{value:,.0f}", meaning[name])
-    Console().print(table)
-
-
-@bench_app.command("algorithms")
-def bench_algorithms(
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-) -> None:
-    """Measure what one decision of a scheduler and one ACK of a congestion control cost."""
-    costs = json.loads(_skyweave.measure_algorithms(COST_ROUNDS, COST_CALLS))
-    if as_json:
-        print(json.dumps({f"{kind}_ns": found for kind, found in costs.items()}))
-        return
-    decisions = Table("scheduler", "2 paths", "8 paths", title="ns per decision", box=None)
-    for name, cost in costs["scheduler"].items():
-        decisions.add_row(name, f"{cost['2']:.0f}", f"{cost['8']:.0f}")
-    acks = Table("congestion control", "ns", title="ns per acknowledgement", box=None)
-    for name, cost in costs["congestion"].items():
-        acks.add_row(name, f"{cost:.0f}")
-    Console().print(decisions, acks, sep="\n")
 
 
 def measure_sim() -> dict[str, float]:
@@ -141,7 +98,7 @@ def _packets_per_s(runs: list[Run]) -> float:
 
 
 def _length(duration_s: float) -> None:
-    """Run for so long with few samples, so that a record's size does not count."""
+    """Run for this long with few samples, so that a record's size does not count."""
     connection = _connection(Bulk(duration_s=duration_s), congestion="cubic")
     simulate(Run(paths=_paths(0.001), connections=(connection,), sample_interval_ms=10_000))
 

@@ -36,7 +36,7 @@ class Format:
 
 
 _ALL = (
-    Format("fused", "operator pairs of SIGMETRICS'26 (CSV or archive)", fused.sniff, fused.load),
+    Format("fused", "operator pairs of AK-HI (CSV or archive)", fused.sniff, fused.load),
     Format("satcell", "SatCell aligned table or upstream folder", satcell.sniff, satcell.load),
     Format("ontheroad", "Starlink on the Road iperf/ping.csv", ontheroad.sniff, ontheroad.load),
     Format("nuwins", "NUWiNS nuttcp and ping logs", nuwins.sniff, nuwins.load),

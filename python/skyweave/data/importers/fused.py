@@ -1,8 +1,8 @@
-"""The Alaska/Hawaii operator pairs (NUWiNS, SIGMETRICS'26), loose CSV files or their archive.
+"""The Alaska/Hawaii operator pairs (AK-HI), loose CSV files or their archive.
 
 ``fused_trace.<metric>.<a>_<b>.csv`` with ``A_time, A_throughput_mbps, B_time, ...`` (or ``_rtt_ms``
 for the metric ``ping``), as documented in ``MPTCP_README.md`` of NUWiNS/starlink-measurement and in
-the README of the SIGMETRICS'26 repository, which also names the like files
+the README of the AK-HI repository, which also names the like files
 ``mptcp_trace.<place>.<metric>.<a>_<b>.csv``. Each row is one moment of two operators; a run is cut
 where a run id changes or more than :data:`GAP_S` passes.
 """
@@ -153,5 +153,5 @@ def _drive(rows: Table, name: str, metric: str, start: str) -> Drive:
         paths[operator] = PathTrace.of({quantity: Series(times_s, values)})
     if len(paths) != 2:
         raise rows.bad(0, "A and B are the same operator", "give a file of two operators")
-    origin = f"NUWiNS SIGMETRICS'26 operator pair, {name}, from {start}"
+    origin = f"AK-HI operator pair, {name}, from {start}"
     return Drive(name=name, origin=origin, paths=paths, start=stamps[0])

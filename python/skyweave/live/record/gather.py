@@ -149,7 +149,7 @@ class View:
         return _path_columns(state, self._sums.get(tick, {}).get(name))
 
     def own_columns(self, tick: int) -> dict[str, float | None]:
-        """Return further columns of the connection's own row; a kernel tells none."""
+        """Return further columns of the connection's own row; a kernel reports none."""
         del tick
         return {}
 
@@ -303,7 +303,7 @@ def end_of(connection: config.Connection, run: config.Run) -> float:
 
 
 def _place(subflow: Seen, on_server: bool) -> int:
-    """Return the place of the path of a subflow: the client's address tells."""
+    """Return the place of the path of a subflow: the client's address decides."""
     place = place_of(subflow["remote" if on_server else "local"][0])
     return -1 if place is None else place
 

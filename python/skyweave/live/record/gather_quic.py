@@ -1,4 +1,4 @@
-"""One connection of multipath QUIC as its ends saw it: more than a kernel tells."""
+"""One connection of multipath QUIC as its ends saw it: more than a kernel reports."""
 
 from __future__ import annotations
 

@@ -1,1 +1,3 @@
 """What sends and receives in live runs, and what the kernel says meanwhile."""
+
+__all__: list[str] = []

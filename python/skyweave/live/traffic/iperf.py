@@ -1,7 +1,7 @@
 """iperf3 as the source and sink of a live run, in place of our own.
 
 Through ``mptcpize run`` for Multipath TCP. Goodput is what its receiving end reports for each
-interval; of the paths only the relay's counters are known: what a kernel would have told is null.
+interval; of the paths only the relay's counters are known: what a kernel would report is null.
 """
 
 from __future__ import annotations

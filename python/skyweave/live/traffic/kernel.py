@@ -27,7 +27,7 @@ _UNLIMITED = (1 << 64) - 1
 
 @dataclass(frozen=True)
 class SubflowInfo:
-    """State and sums of one subflow, or of a TCP connection; its addresses tell which."""
+    """State and sums of one subflow, or of a TCP connection; its addresses say which."""
 
     local: tuple[str, int]
     remote: tuple[str, int]

@@ -114,7 +114,7 @@ class World:
     def start(self, interval_ms: int, capture: str | None = None, lead_ns: int = 0) -> int:
         """Set the links going; return the monotonic time of their time 0, in ns.
 
-        It is ``lead_ns`` from now, so that what has to begin with it can be told.
+        It is ``lead_ns`` from now, so that both sides learn of it before.
         """
         self.epoch_ns = time.monotonic_ns() + lead_ns
         self.ask_links(

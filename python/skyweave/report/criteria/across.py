@@ -17,7 +17,6 @@ from skyweave.report.numbers.metrics import Values
 from skyweave.report.numbers.panel import Panel, Results
 from skyweave.report.numbers.stats import Estimate
 from skyweave.report.numbers.variants import Variant, cells_or_default, variants
-from skyweave.results.labels import with_linked
 from skyweave.results.quantities import WORDS
 from skyweave.study.language.criteria import (
     Across,
@@ -30,6 +29,7 @@ from skyweave.study.language.criteria import (
     Trend,
 )
 from skyweave.study.language.figures import PublishedValue
+from skyweave.study.language.labels import with_linked
 
 Groups = dict[tuple[str, ...], dict[Any, Estimate]]
 

@@ -1,1 +1,3 @@
 """The figures of a report, one file for each kind."""
+
+__all__: list[str] = []

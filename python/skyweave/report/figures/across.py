@@ -19,6 +19,7 @@ from skyweave.report.figures.draw import WIDTH_IN, Canvas
 from skyweave.report.numbers.stats import Estimate
 from skyweave.report.numbers.variants import Variant, cells_or_default
 from skyweave.results.quantities import WORDS
+from skyweave.study.language.settings import LABELS
 
 LINES = (
     "satellite", "cellular1", "cellular2", "cellular3",
@@ -27,29 +28,15 @@ LINES = (
 """Colour roles of lines, in order."""
 DODGE_PT = 3.0
 """How far apart points of different lines stand at the same place."""
-SETTING_WORDS = {
-    "loss": "random loss (%)",
-    "send_buffer_mb": "send and receive buffer (MB)",
-    "rtt_scale": "round-trip times, multiple",
-    "loss_thresh": "loss_thresh (%)",
-    "probe_rtt_win_ms": "probe_rtt_win (ms)",
-    "file_mib": "file (MiB)",
-    "gap_s": "gap of a handover (s)",
-    "handover_s": "interval of handovers (s)",
-    "forecast_error_s": "the schedule is wrong by up to (s)",
-    "forecast_missing": "handovers that the schedule misses (%)",
-    "forecast_false": "false handovers in the schedule (% of the true ones)",
-    "subflows_per_path": "subflows over each path",
-    "ack_path": "path of acknowledgements",
-    "reinjection": "sent again on another path",
-    "multipath": "transport",
-}
-_PERCENT = ("loss", "loss_thresh", "forecast_missing", "forecast_false")
+PARAMETER_WORDS = {"loss_thresh": "loss_thresh (%)", "probe_rtt_win_ms": "probe_rtt_win (ms)"}
+"""Parameters of algorithms as an axis says them, where the name alone does not."""
+_PERCENT = {"loss_thresh", *(name for name, about in LABELS.items() if about.percent)}
 
 
 def words_of(key: str) -> str:
-    """Return a setting as an axis says it."""
-    return SETTING_WORDS.get(key, key.replace("_", " "))
+    """Return a setting, or a parameter of an algorithm, as an axis says it."""
+    said = LABELS[key].axis if key in LABELS else PARAMETER_WORDS.get(key)
+    return said or key.replace("_", " ")
 
 
 def shown(key: str, value: float) -> str:
@@ -274,7 +261,7 @@ def _quantity_words(quantity: str, values: Sequence[str]) -> str:
 
 
 def _cumulated(axes: Axes, samples: np.ndarray, colour: str) -> None:
-    if not len(samples):  # a kernel need not tell everything
+    if not len(samples):  # a kernel need not report everything
         return
     shares = np.linspace(0, 1, 401)
     axes.plot(np.quantile(samples, shares), 100 * shares, color=colour, linewidth=1.8)

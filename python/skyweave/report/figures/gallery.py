@@ -24,11 +24,11 @@ from skyweave.report.numbers.engines import compare
 from skyweave.report.numbers.namer import Namer
 from skyweave.report.numbers.panel import Panel, Results
 from skyweave.report.numbers.variants import cells_or_default, variants
-from skyweave.results.labels import matches as chosen_by
-from skyweave.results.labels import settings_of
 from skyweave.results.selection import Selection, Setting
 from skyweave.study.language.criteria import Published
 from skyweave.study.language.figures import FigureSpec, PublishedValue
+from skyweave.study.language.labels import matches as chosen_by
+from skyweave.study.language.labels import settings_of
 
 FOLDER = "figures"
 WIDE = ACROSS | COMPARE

@@ -1,1 +1,3 @@
 """Records reduced to the numbers of a report."""
+
+__all__: list[str] = []

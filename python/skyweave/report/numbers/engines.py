@@ -21,8 +21,8 @@ from skyweave.report.numbers.lateness import is_late
 from skyweave.report.numbers.metrics import Values
 from skyweave.report.numbers.panel import Results
 from skyweave.report.numbers.stats import Draws, Estimate
-from skyweave.results.labels import SETTINGS, Labels, matches, pairs_of
 from skyweave.results.selection import Selection
+from skyweave.study.language.labels import SETTINGS, Labels, matches, pairs_of
 
 LEAST_MBPS = 0.001
 """A live goodput below this counts as this much, so that a ratio to silence is a large number."""
@@ -220,7 +220,7 @@ def _total(counts: dict[str, float]) -> float | None:
 
 
 def mean_of(runs: Sequence[Measured]) -> Measured:
-    """Return the means over runs, each over those that tell; a path that is not there has 0."""
+    """Return the means over runs, each over those that report it; an absent path has 0."""
     shares = [run.shares for run in runs if run.shares is not None]
     names = list(dict.fromkeys(path for one in shares for path in one))
     return Measured(

@@ -8,7 +8,7 @@ from typing import Any
 
 from skyweave.errors import ResultsError
 from skyweave.report.numbers.panel import Results
-from skyweave.results.labels import Labels
+from skyweave.study.language.labels import Labels
 
 LATE_MS = 2.0
 """A live run whose relay handed over its packets later than this (p99) is flagged."""

@@ -15,11 +15,11 @@ from skyweave.report.numbers import metrics
 from skyweave.report.numbers.metrics import Values
 from skyweave.report.numbers.reduce import Reduced, Reduction, read
 from skyweave.report.numbers.stats import Draws, Estimate
-from skyweave.results.labels import SETTINGS, Labels, matches, settings_of
 from skyweave.results.quantities import MOMENTS, OF_RUNS
 from skyweave.results.selection import Direction, Selection, Unit
 from skyweave.results.store import Store
 from skyweave.study.language.figures import PublishedValue
+from skyweave.study.language.labels import SETTINGS, Labels, matches, settings_of
 
 _EARLIER: Labels = {**dict.fromkeys(SETTINGS), "engine": "sim"}
 """What labels of earlier versions mean that do not name all settings."""

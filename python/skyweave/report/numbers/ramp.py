@@ -25,7 +25,7 @@ def carried_mbps(record: Record, path: str, duration_s: float) -> Values:
 
 
 def lasted_s(record: Record) -> float:
-    """Return how many seconds a run lasted; where its engine does not tell, until its last sample.
+    """Return how many seconds a run lasted; where its engine does not say, until its last sample.
 
     >>> lasted_s(Record(pl.DataFrame({"time_s": [0.5, 1.0]}), pl.DataFrame(), {}, {}))
     1.0

@@ -46,7 +46,7 @@ def run_totals(
 
 
 def _sum(paths: list[tuple[str, Any]], key: str) -> float | None:
-    """Return a sum over paths; ``None`` where an engine does not tell."""
+    """Return a sum over paths; ``None`` where an engine does not report it."""
     values = [path.get(key) for _, path in paths]
     told = [value for value in values if value is not None]
     return float(sum(told)) if values and len(told) == len(values) else None

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from skyweave.report.numbers.panel import Panel, Results
-from skyweave.results.labels import (
+from skyweave.results.selection import Selection
+from skyweave.study.language.labels import (
     SETTINGS,
     Labels,
     matches,
@@ -16,7 +17,6 @@ from skyweave.results.labels import (
     settings_of,
     with_linked,
 )
-from skyweave.results.selection import Selection
 
 
 @dataclass(frozen=True)

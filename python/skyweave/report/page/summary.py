@@ -14,8 +14,8 @@ from skyweave.report.numbers import metrics
 from skyweave.report.numbers.lateness import engine_facts
 from skyweave.report.numbers.panel import Panel, Results
 from skyweave.report.numbers.stats import Estimate
-from skyweave.results.labels import settings_of
 from skyweave.results.selection import Selection
+from skyweave.study.language.labels import settings_of
 
 SCHEMA = 1
 STATISTICS = ("p5", "p25", "median", "p75", "p95", "mean", "zero_share")

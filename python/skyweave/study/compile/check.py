@@ -5,16 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from skyweave.errors import ConfigError, suggest
-from skyweave.results.labels import (
-    SETTINGS,
-    Labels,
-    matches,
-    number_of,
-    pairs_of,
-    parameters,
-    settings_of,
-    with_linked,
-)
 from skyweave.results.selection import Selection, Setting
 from skyweave.study.language.criteria import (
     Across,
@@ -33,6 +23,16 @@ from skyweave.study.language.criteria import (
     Window,
 )
 from skyweave.study.language.figures import FigureSpec
+from skyweave.study.language.labels import (
+    SETTINGS,
+    Labels,
+    matches,
+    number_of,
+    pairs_of,
+    parameters,
+    settings_of,
+    with_linked,
+)
 from skyweave.study.language.plan import Plan
 
 
@@ -88,7 +88,7 @@ def _check_engines(
 ) -> None:
     """Check what compares engines; with runs of one engine alone it has nothing to compare.
 
-    That is no mistake of the file: ``--engine`` may have said so, and the report tells.
+    That is no mistake of the file: ``--engine`` may have said so, and the report says so.
     """
     for key in chosen.where:
         _known(what, "setting", key, [name for name in SETTINGS if name != "engine"])

@@ -8,66 +8,34 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 
-from skyweave.algorithms.catalogue import label
 from skyweave.errors import ConfigError
 from skyweave.forecast import Forecast
 from skyweave.model import config
 from skyweave.model.drive import Drive, PathTrace
 from skyweave.study.compile.drives import DriveRun, window
 from skyweave.study.compile.foresight import Foresight
+from skyweave.study.compile.labels import Label, labels_of
 from skyweave.study.compile.links import (
     LinkSettings,
-    as_queue,
     build_path,
     mean_mbps,
     opening_order,
-    queue_label,
 )
-from skyweave.study.language.flows import Flow, Mix, mix_labels, mixes
-from skyweave.study.language.plan import SET_WORDS, Compare, Plan, Settings
+from skyweave.study.compile.product import Chosen, chosen, merged, of, of_transport
+from skyweave.study.language.flows import Mix
+from skyweave.study.language.label_words import as_queue
+from skyweave.study.language.plan import SET_WORDS, Compare, Plan
 from skyweave.study.language.starts import StartRule, begin_s
 
 MIB = 2**20
 """Bytes of a mebibyte."""
 PACKET_BITS = 12_000
 """A packet of 1,500 bytes."""
-Label = str | float | bool | None
-DEFAULTS: dict[str, Any] = {
-    "direction": ("down",),
-    "transport": ("auto",),
-    "mode": ("v0.96",),
-    "scheduler": ("minrtt",),
-    "congestion": ("cubic",),
-    "autotune": (False,),
-    "queue": (config.DropTail(packets=1000),),
-    "rtt_scale": (1.0,),
-    "reverse": ("trace",),
-    "loss": ("path",),
-    "file_mib": (None,),
-    "subflows_per_path": (1,),
-    "ack_path": ("same",),
-    "reinjection": ("all",),
-    "datagram_bytes": (1440,),
-    "handover_s": (None,),
-    "gap_s": (None,),
-    "forecast": ("none",),
-    "forecast_error_s": (0.0,),
-    "forecast_missing": (0.0,),
-    "forecast_false": (0.0,),
-    "start": (StartRule(),),
-    "engine": ("sim",),
-    "open_on": "working",
-    "sample_interval_ms": 100,
-    "allow_dead_paths": False,
-}
-"""What holds where a study file is silent: the defaults of ``skyweave.model.config``."""
-MODES: tuple[Literal["v0.96", "upstream"], ...] = ("v0.96", "upstream")
-DEFAULT_SEND_MB = 4.194304
-DEFAULT_RECEIVE_MB = 3.145728
+EngineName = Literal["sim", "live"]
 
 
 @dataclass(frozen=True)
@@ -87,29 +55,6 @@ class Job:
         return self.run.stop_after_s if self.engine == "live" else self.packets
 
 
-class _Knobs(NamedTuple):
-    """One combination of the settings that every transport has."""
-
-    mix: Mix
-    send_mb: float
-    receive_mb: float
-    autotune: bool
-    queue: Literal["infinite"] | config.Queue
-    rtt_scale: float
-    reverse: Literal["trace", "unlimited"]
-    loss: Literal["path"] | float | dict[str, float]
-    start: StartRule
-    engine: Literal["sim", "live"]
-    file_mib: float | None
-    subflows_per_path: int
-    handover_s: float | None
-    gap_s: float | None
-    forecast: Literal["none", "outages", "file"]
-    forecast_error_s: float
-    forecast_missing: float
-    forecast_false: float
-
-
 def expand(
     plan: Plan,
     drives: Iterable[DriveRun],
@@ -119,8 +64,8 @@ def expand(
 ) -> tuple[list[Job], list[str]]:
     """Return the jobs of a plan in a fixed order, each pair of run and labels once, and notes.
 
-    ``live_version``: what the records of live runs hang on beside ``code_version``; ``forecasts``:
-    the files of paths that have one.
+    ``live_version``: what the records of live runs depend on beside ``code_version``;
+    ``forecasts``: the files of paths that have one.
     Raises :class:`ConfigError` for a path set that no drive has, or for a path without any
     capacity that would be measured alone, unless the plan allows dead paths.
     """
@@ -168,22 +113,24 @@ def _jobs(
 ) -> Iterator[Job]:
     """Yield the jobs of one block on one drive."""
     versions, forecasts = known
-    settings = _merged(plan.settings, block)
+    settings = merged(plan.settings, block)
     names = tuple(name for name in plan.paths if name in member.drive.paths)
     duration_s = settings["duration_s"] or member.drive.duration_s
-    for direction, paths, knobs in itertools.product(
-        settings["direction"], path_sets(block.paths, names), _knobs(settings, block)
+    for direction, paths, one in itertools.product(
+        settings["direction"],
+        path_sets(block.paths, names),
+        chosen(settings, plan.settings, block),
     ):
-        links = _link_settings(knobs, direction, duration_s, member.seed)
-        if knobs.forecast == "file":
-            links = replace(links, told=_told(forecasts, paths, member.drive, knobs, duration_s))
+        links = _link_settings(one, direction, duration_s, member.seed)
+        if one["forecast"] == "file":
+            links = replace(links, told=_told(forecasts, paths, member.drive, one, duration_s))
         built = tuple(
             build_path(n, trace, plan.paths[n], links, member.drive.name)
-            for n, trace in _traces(member.drive, paths, knobs.start, settings["duration_s"])
+            for n, trace in _traces(member.drive, paths, one["start"], settings["duration_s"])
         )
         packets = sum(_mean(path, links) for path in built) * 1e6 * duration_s / PACKET_BITS
-        if knobs.file_mib is not None:
-            packets = min(packets, knobs.file_mib * MIB * 8 / PACKET_BITS)
+        if one["file_mib"] is not None:
+            packets = min(packets, one["file_mib"] * MIB * 8 / PACKET_BITS)
         if packets == 0 and not settings["allow_dead_paths"]:
             raise ConfigError(
                 f"drive '{member.drive.name}': {'+'.join(paths)} has no {direction}link capacity "
@@ -191,36 +138,31 @@ def _jobs(
                 "or change the drive"
             )
         order = paths if settings["open_on"] == "first" else opening_order(built)
-        for first in _connections(settings, order, knobs, direction, duration_s):
+        for first in _connections(settings, order, one, direction, duration_s):
             run = config.Run(
                 paths=built,
-                connections=_competing(first, knobs.mix, duration_s),
+                connections=_competing(first, one["mix"], duration_s),
                 seed=member.seed,
                 stop_after_s=duration_s,
                 sample_interval_ms=settings["sample_interval_ms"],
             )
-            labels = _labels(member, paths, knobs, first)
-            key = run_key(run, versions[knobs.engine], knobs.engine)
-            yield Job(key, labels, run, packets, knobs.engine)
+            labels = labels_of(member, paths, one, first)
+            key = run_key(run, versions[one["engine"]], one["engine"])
+            yield Job(key, labels, run, packets, one["engine"])
 
 
 def _link_settings(
-    knobs: _Knobs, direction: Literal["down", "up"], duration_s: float, seed: int
+    one: Chosen, direction: Literal["down", "up"], duration_s: float, seed: int
 ) -> LinkSettings:
     return LinkSettings(
         direction=direction,
         duration_s=duration_s,
-        queue=as_queue(knobs.queue),
-        rtt_scale=knobs.rtt_scale,
-        reverse=knobs.reverse,
-        loss=knobs.loss,
-        handover_s=knobs.handover_s,
-        gap_s=knobs.gap_s,
+        **{**of("links", one), "queue": as_queue(one["queue"])},
         foresight=Foresight(
-            kind=knobs.forecast,
-            error_s=knobs.forecast_error_s,
-            missing=knobs.forecast_missing,
-            false=knobs.forecast_false,
+            kind=one["forecast"],
+            error_s=one["forecast_error_s"],
+            missing=one["forecast_missing"],
+            false=one["forecast_false"],
         ),
         seed=seed,
     )
@@ -230,11 +172,11 @@ def _told(
     forecasts: Mapping[str, Forecast],
     paths: tuple[str, ...],
     drive: Drive,
-    knobs: _Knobs,
+    one: Chosen,
     duration_s: float,
 ) -> dict[str, tuple[config.ForecastWindow, ...]]:
     """Return what the forecast files of paths say of a run from the beginning of a drive."""
-    if drive.start is None or knobs.start.rule != "beginning":
+    if drive.start is None or one["start"].rule != "beginning":
         raise ConfigError(
             f"forecast = \"file\" needs runs whose UTC is known: drive '{drive.name}' "
             + ("has no start" if drive.start is None else "is entered in its midst; remove start")
@@ -287,7 +229,7 @@ def _competing(
 def _connections(
     settings: dict[str, Any],
     paths: tuple[str, ...],
-    knobs: _Knobs,
+    one: Chosen,
     direction: Literal["down", "up"],
     duration_s: float,
 ) -> Iterator[config.Connection]:
@@ -297,129 +239,21 @@ def _connections(
         for name in settings["transport"]
     )
     for transport in transports:
-        for own in _own_settings(transport, settings, knobs):
+        for own in of_transport(transport, settings, one):
             yield config.Connection(
                 paths=paths,
                 transport=transport,
                 **own,
-                congestion=knobs.mix[0].congestion,
+                congestion=one["mix"][0].congestion,
                 workload=config.Bulk(
                     direction=direction,
                     duration_s=duration_s,
-                    bytes=None if knobs.file_mib is None else round(knobs.file_mib * MIB),
+                    bytes=None if one["file_mib"] is None else round(one["file_mib"] * MIB),
                 ),
-                send_buffer_bytes=round(knobs.send_mb * 1e6),
-                receive_buffer_bytes=round(knobs.receive_mb * 1e6),
-                autotune=knobs.autotune,
+                send_buffer_bytes=round(one["send_buffer_mb"] * 1e6),
+                receive_buffer_bytes=round(one["receive_buffer_mb"] * 1e6),
+                autotune=one["autotune"],
             )
-
-
-def _own_settings(
-    transport: config.Transport, settings: dict[str, Any], knobs: _Knobs
-) -> list[dict[str, Any]]:
-    """Return each combination of what only some transports have."""
-    if transport == "mptcp":
-        return [
-            {"mode": mode, "scheduler": scheduler, "subflows_per_path": knobs.subflows_per_path}
-            for mode, scheduler in itertools.product(settings["mode"], settings["scheduler"])
-        ]
-    if transport == "mpquic":
-        keys = tuple(config.Quic.model_fields)
-        return [
-            {"scheduler": scheduler, "quic": config.Quic(**dict(zip(keys, values, strict=True)))}
-            for scheduler in settings["scheduler"]
-            for values in itertools.product(*(settings[key] for key in keys))
-        ]
-    return [{"mode": MODES[0], "scheduler": "minrtt"}]
-
-
-def _labels(
-    member: DriveRun, paths: tuple[str, ...], knobs: _Knobs, connection: config.Connection
-) -> dict[str, Label]:
-    """Return what the report knows a run by."""
-    together = connection.transport != "tcp"
-    is_mptcp = connection.transport == "mptcp"
-    quic = connection.quic.model_dump() if connection.transport == "mpquic" else {}
-    return {
-        "drives": member.source,
-        "drive": member.drive.name,
-        "origin": member.drive.origin,
-        "synthetic": member.drive.synthetic,
-        "seed": member.seed,
-        "direction": connection.workload.main_direction,
-        "paths": "+".join(paths),
-        "transport": connection.transport,
-        "multipath": connection.transport if together else None,
-        "mode": connection.mode if is_mptcp else None,
-        "scheduler": label(connection.scheduler) if together else None,
-        **mix_labels(knobs.mix),
-        "send_buffer_mb": knobs.send_mb,
-        "receive_buffer_mb": knobs.receive_mb,
-        "autotune": knobs.autotune,
-        "queue": queue_label(as_queue(knobs.queue)),
-        "rtt_scale": knobs.rtt_scale,
-        "reverse": knobs.reverse,
-        "loss": _loss_label(knobs.loss),
-        "start": knobs.start.label(),
-        "engine": knobs.engine,
-        "file_mib": knobs.file_mib,
-        "subflows_per_path": knobs.subflows_per_path if is_mptcp else None,
-        **{key: quic.get(key) for key in config.Quic.model_fields},
-        "handover_s": knobs.handover_s,
-        "gap_s": knobs.gap_s,
-        "forecast": knobs.forecast,
-        "forecast_error_s": knobs.forecast_error_s,
-        "forecast_missing": knobs.forecast_missing,
-        "forecast_false": knobs.forecast_false,
-    }
-
-
-def _loss_label(loss: Literal["path"] | float | dict[str, float]) -> str | float:
-    """Return a loss in one word.
-
-    >>> _loss_label({"sat": 0.005})
-    'sat=0.005'
-    """
-    if not isinstance(loss, dict):
-        return loss
-    return ", ".join(f"{name}={ratio:g}" for name, ratio in loss.items())
-
-
-def _merged(common: Settings, block: Compare) -> dict[str, Any]:
-    """Return the block's settings, then the common ones, then the defaults."""
-    merged: dict[str, Any] = {}
-    for key in Settings.model_fields:
-        own, shared = getattr(block, key), getattr(common, key)
-        merged[key] = DEFAULTS.get(key) if own is None and shared is None else _first(own, shared)
-    both = block.buffer_mb or common.buffer_mb
-    for key in ("send_buffer_mb", "receive_buffer_mb"):
-        shared = block.buffer_mb or getattr(common, key) or common.buffer_mb
-        merged[key] = _first(getattr(block, key), shared)
-    if block.send_buffer_mb or block.receive_buffer_mb or not both:
-        merged["buffer_mb"] = None
-    return merged
-
-
-def _first(own: Any, shared: Any) -> Any:
-    return shared if own is None else own
-
-
-def _knobs(settings: dict[str, Any], block: Compare) -> list[_Knobs]:
-    """Return each combination of the settings that every transport has."""
-    if settings["buffer_mb"]:
-        buffers = [(size, size) for size in settings["buffer_mb"]]
-    else:
-        send = settings["send_buffer_mb"] or (DEFAULT_SEND_MB,)
-        receive = settings["receive_buffer_mb"] or (DEFAULT_RECEIVE_MB,)
-        buffers = list(itertools.product(send, receive))
-    alone: list[Mix] = [(Flow(choice),) for choice in settings["congestion"]]
-    keys = _Knobs._fields[_Knobs._fields.index("autotune") :]
-    return [
-        _Knobs(mix, *sizes, *others)
-        for sizes in buffers
-        for mix in (mixes(block.flows) if block.flows else alone)
-        for others in itertools.product(*(settings[key] for key in keys))
-    ]
 
 
 def _mean(path: config.Path, links: LinkSettings) -> float:

@@ -15,6 +15,7 @@ from skyweave.model.drive import PathTrace, Series, Values
 from skyweave.study.compile.foresight import NOTHING_FORESEEN, Foresight, foreseen
 from skyweave.study.language.described import together
 from skyweave.study.language.handovers import Handovers, Script, script
+from skyweave.study.language.label_words import as_queue
 from skyweave.study.language.plan import PathSpec
 
 UNLIMITED_MBPS = 1000.0
@@ -106,25 +107,6 @@ def _handed_over(name: str, spec: PathSpec, settings: LinkSettings) -> Script | 
         said = error.errors()[0]["msg"]
         raise ConfigError(f"[paths.{name}] handovers under the settings: {said}") from error
     return script(model, name, settings.seed, settings.duration_s)
-
-
-def as_queue(queue: Literal["infinite"] | config.Queue) -> config.Queue:
-    """Return the queue that a plan means."""
-    return config.InfiniteQueue() if queue == "infinite" else queue
-
-
-def queue_label(queue: config.Queue) -> str:
-    """Return a queue in words, e.g. ``infinite`` or ``droptail 1000 packets``."""
-    if isinstance(queue, config.InfiniteQueue):
-        return "infinite"
-    if isinstance(queue, config.CoDel):
-        return f"codel {queue.target_ms:g} ms, {queue.packets} packets"
-    parts = [
-        f"{amount} {unit}"
-        for amount, unit in ((queue.packets, "packets"), (queue.bytes, "bytes"))
-        if amount is not None
-    ]
-    return "droptail " + " and ".join(parts or ["unbounded"])
 
 
 def mean_mbps(capacity: config.Capacity, duration_s: float) -> float:

@@ -7,9 +7,9 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from skyweave.model.validated import StudyModel, complaint
+from skyweave.model.validated import Positive, StudyModel, complaint
 from skyweave.results.quantities import BIN_S, Quantity
-from skyweave.results.selection import Positive, Selection, Setting, check_statistic
+from skyweave.results.selection import Selection, Setting, check_statistic
 from skyweave.study.language.figures import PublishedValue
 
 

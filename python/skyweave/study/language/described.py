@@ -5,17 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from pydantic import Field, field_validator, model_validator
 
 from skyweave.model import config
 from skyweave.model.drive import Drive, PathTrace, Series
-from skyweave.model.validated import StudyModel, complaint
+from skyweave.model.validated import Amount, StudyModel, complaint
 from skyweave.study.language.orbits import FibreDelay, Followed, OrbitDelay, follow
-
-Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
 class Steps(StudyModel):

@@ -10,10 +10,9 @@ from typing import Annotated, Any
 from pydantic import Field, field_validator
 
 from skyweave.algorithms.catalogue import Choice, label
-from skyweave.model.validated import StudyModel
+from skyweave.model.validated import Amount, StudyModel
 from skyweave.study.language.choices import checked, spread
 
-Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 ALONE = "one"
 """What the report calls the flows of a run with a single connection."""
 MIXED = "mixed"
@@ -25,8 +24,8 @@ class FlowGroup(StudyModel):
 
     congestion: tuple[Choice, ...] = Field(min_length=1)
     count: Annotated[int, Field(ge=1)] = 1
-    start_s: Seconds = 0.0
-    stagger_s: Seconds = 0.0
+    start_s: Amount = 0.0
+    stagger_s: Amount = 0.0
     """Connections of the group open this far apart."""
 
     @field_validator("congestion", mode="before")

@@ -15,11 +15,9 @@ from pydantic import Field, model_validator
 
 from skyweave.model.config import OutageWindow
 from skyweave.model.drive import Series
-from skyweave.model.validated import StudyModel, complaint
+from skyweave.model.validated import Amount, Positive, StudyModel, complaint
 from skyweave.study.language.randomness import stream
 
-Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Share = Annotated[float, Field(ge=0, lt=1)]
 DRIFT_STEP_S = 1.0
 """How often a drifting round-trip time is set anew."""

@@ -16,11 +16,9 @@ from skyweave._skyweave import shell_names
 from skyweave.errors import ConfigError
 from skyweave.model.config import OutageWindow
 from skyweave.model.drive import Series, Values
-from skyweave.model.validated import StudyModel
+from skyweave.model.validated import Amount, StudyModel
 from skyweave.orbit import OrbitPath, OrbitSpec, Place, fibre_rtt_ms, orbit_path
 from skyweave.study.language.randomness import stream
-
-Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
 class OrbitDelay(StudyModel):

@@ -8,27 +8,32 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, StringConstraints, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
-from skyweave.algorithms.catalogue import Choice
 from skyweave.errors import suggest
 from skyweave.model.config import Loss, Queue, Ratio
-from skyweave.model.validated import Misplaced, StudyModel, complaint, read_toml, validate
+from skyweave.model.validated import (
+    Count,
+    Misplaced,
+    Name,
+    Positive,
+    StudyModel,
+    complaint,
+    read_toml,
+    validate,
+)
 from skyweave.results.selection import SPANNING
 from skyweave.study.language.cells import Cells
-from skyweave.study.language.choices import checked, listed, spread
+from skyweave.study.language.choices import listed
 from skyweave.study.language.criteria import Published
 from skyweave.study.language.described import DescribedPath
 from skyweave.study.language.figures import FigureSpec, ReportSpec
 from skyweave.study.language.flows import FlowGroup
-from skyweave.study.language.handovers import Amount, Handovers
-from skyweave.study.language.starts import StartRule
+from skyweave.study.language.handovers import Handovers
+from skyweave.study.language.settings import About, Settings
 from skyweave.synthesis.preset import preset_names
 
-Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-Count = Annotated[int, Field(ge=1)]
 Correlation = Annotated[float, Field(ge=-1, le=1)]
-Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_\-]*$")]
 SET_WORDS = ("singles", "pairs", "triples", "all")
 """Path sets by rule: each path alone, each two, each three, all together."""
 
@@ -113,7 +118,7 @@ class PathSpec(StudyModel):
     loss: Literal["none", "trace"] | Ratio | Loss = "none"
     backup: bool = False
     forecast_file: str | None = None
-    """What ``forecast = "file"`` tells the sender; beside the study or below --data."""
+    """What the sender knows ahead by ``forecast = "file"``; beside the study or below --data."""
     source: str = ""
 
     @model_validator(mode="after")
@@ -126,80 +131,31 @@ class PathSpec(StudyModel):
         return self
 
 
-class Settings(StudyModel):
-    """The settings of a comparison; a list expands, what is not given comes from ``[settings]``."""
-
-    direction: tuple[Literal["down", "up"], ...] | None = None
-    transport: tuple[Literal["auto", "tcp", "mptcp", "mpquic"], ...] | None = None
-    mode: tuple[Literal["v0.96", "upstream"], ...] | None = None
-    scheduler: tuple[Choice, ...] | None = None
-    congestion: tuple[Choice, ...] | None = None
-    buffer_mb: tuple[Positive, ...] | None = None
-    send_buffer_mb: tuple[Positive, ...] | None = None
-    receive_buffer_mb: tuple[Positive, ...] | None = None
-    autotune: tuple[bool, ...] | None = None
-    queue: tuple[Literal["infinite"] | Queue, ...] | None = None
-    rtt_scale: tuple[Positive, ...] | None = None
-    reverse: tuple[Literal["trace", "unlimited"], ...] | None = None
-    loss: tuple[Literal["path"] | Ratio | dict[Name, Ratio], ...] | None = None
-    file_mib: tuple[Positive, ...] | None = None
-    subflows_per_path: tuple[Annotated[int, Field(ge=1, le=16)], ...] | None = None
-    ack_path: tuple[Literal["same", "fastest", "scheduled", "duplicated"], ...] | None = None
-    reinjection: tuple[Literal["none", "failure", "tail", "all"], ...] | None = None
-    datagram_bytes: tuple[Annotated[int, Field(ge=1200, le=65507)], ...] | None = None
-    handover_s: tuple[Positive, ...] | None = None
-    gap_s: tuple[Amount, ...] | None = None
-    forecast: tuple[Literal["none", "outages", "file"], ...] | None = None
-    forecast_error_s: tuple[Amount, ...] | None = None
-    forecast_missing: tuple[Ratio, ...] | None = None
-    forecast_false: tuple[Ratio, ...] | None = None
-    start: tuple[StartRule, ...] | None = None
-    engine: tuple[Literal["sim", "live"], ...] | None = None
-    open_on: Literal["working", "first"] | None = None
-    duration_s: Positive | None = None
-    sample_interval_ms: Count | None = None
-    allow_dead_paths: bool | None = None
-
-    @field_validator(
-        "direction", "transport", "mode", "buffer_mb", "send_buffer_mb", "receive_buffer_mb",
-        "autotune", "queue", "rtt_scale", "reverse", "loss", "start", "engine", "file_mib",
-        "subflows_per_path", "handover_s", "gap_s", "ack_path", "reinjection", "datagram_bytes",
-        "forecast", "forecast_error_s", "forecast_missing", "forecast_false",
-        mode="before",
-    )  # fmt: skip
-    @classmethod
-    def _lists(cls, value: Any) -> Any:
-        return listed(value)
-
-    @field_validator("scheduler", "congestion", mode="before")
-    @classmethod
-    def _grids(cls, value: Any) -> Any:
-        return spread(value)
-
-    @field_validator("scheduler")
-    @classmethod
-    def _schedulers(cls, value: tuple[Choice, ...] | None) -> tuple[Choice, ...] | None:
-        return checked("scheduler", value)
-
-    @field_validator("congestion")
-    @classmethod
-    def _controllers(cls, value: tuple[Choice, ...] | None) -> tuple[Choice, ...] | None:
-        return checked("congestion", value)
-
-    @model_validator(mode="after")
-    def _buffers(self) -> Self:
-        for key in ("send_buffer_mb", "receive_buffer_mb"):
-            if self.buffer_mb is not None and getattr(self, key) is not None:
-                raise complaint(key, f"{key} contradicts buffer_mb, which sets both; keep one")
-        return self
-
-
 class Compare(Settings):
     """One block of the matrix: these path sets under these settings on these drives."""
 
-    paths: tuple[str, ...] = ("singles", "pairs")
-    drives: tuple[str, ...] | None = None
-    flows: tuple[FlowGroup, ...] | None = Field(default=None, min_length=1)
+    paths: Annotated[
+        tuple[str, ...],
+        About(
+            "run",
+            'only in `[[compare]]`: `"singles"`, `"pairs"`, `"triples"`, `"all"`, or names such as '
+            '`"SL"` and `"SL+VZ"` (joined in that order)',
+            default=("singles", "pairs"),
+        ),
+    ] = ("singles", "pairs")
+    drives: Annotated[
+        tuple[str, ...] | None,
+        About("run", "only in `[[compare]]`: names of groups", shown="all"),
+    ] = None
+    flows: Annotated[
+        Annotated[tuple[FlowGroup, ...], Field(min_length=1)] | None,
+        About(
+            "run",
+            "only in `[[compare]]`: connections that compete on the same links, see below",
+            shown="one",
+            expands=False,
+        ),
+    ] = None
 
     @field_validator("paths", "drives", mode="before")
     @classmethod

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
 from skyweave.errors import ConfigError
 from skyweave.model.drive import Drive, Series
-from skyweave.model.validated import StudyModel
-
-Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+from skyweave.model.validated import Positive, StudyModel
 
 
 class StartRule(StudyModel):

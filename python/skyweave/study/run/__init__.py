@@ -1,1 +1,3 @@
 """A compiled study, run: engines, threads or a cluster, and records kept."""
+
+__all__: list[str] = []

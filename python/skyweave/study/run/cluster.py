@@ -10,11 +10,12 @@ from __future__ import annotations
 from typing import Any
 
 from skyweave.engine.simulator import simulate
-from skyweave.errors import ConfigError, SkyweaveError
+from skyweave.errors import ConfigError, Interrupted, SkyweaveError
 from skyweave.model.config import Run
 from skyweave.model.record import Record
 from skyweave.study.compile.expand import Job
-from skyweave.study.run.runner import Done, Interrupted, Keep, complete
+from skyweave.study.run.runner import Done, Keep, complete
+from skyweave.version import code_version
 
 AHEAD = 2
 """Runs submitted ahead for each thread of the cluster: it is busy, and memory is bounded."""
@@ -57,8 +58,6 @@ def _connect(address: str) -> Any:
 
 def _check_versions(client: Any, address: str, ours: str) -> None:
     """Refuse workers that would compute something else."""
-    from skyweave.study.run.session import code_version
-
     theirs: dict[str, str] = client.run(code_version)
     if not theirs:
         raise ConfigError(f"--cluster {address}: has no workers; start some with 'dask worker'")
@@ -89,7 +88,7 @@ def _compute(client: Any, jobs: list[Job], keep: Keep, done: Done, facts: dict[s
     for future in results:
         job = under_way.pop(future.key)
         keep(job.key, complete(_record(future, job), job, facts))
-        done(job.packets)
+        done(job)
         future.release()
         submit_next()
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 import importlib
 import platform
 from collections.abc import Iterable
@@ -12,14 +11,17 @@ from typing import Any, Literal
 
 from skyweave.errors import ConfigError, SkyweaveError
 from skyweave.model.record import Engine
-from skyweave.study.compile.expand import Job
+from skyweave.study.compile.expand import EngineName, Job
 from skyweave.study.language.criteria import Published
 from skyweave.study.language.plan import Plan
+from skyweave.study.run.sources import digest
 
-EngineName = Literal["sim", "live"]
 SourceName = Literal["own", "iperf3"]
 """What sends and receives in live runs."""
-LIVE_CODE = Path(__file__).parents[2] / "live"
+LIVE_CODE = ("skyweave.live.engine",)
+"""Where the code of live runs begins; it starts its processes by name."""
+ROOT = Path(__file__).parents[3]
+"""The folder that holds the package."""
 
 
 def default_engine() -> Engine:
@@ -43,12 +45,10 @@ def live_engine(source: SourceName = "own") -> Engine:
 def live_version(source: SourceName = "own") -> str:
     """Return what decides a live run beside its description and the compiled engine.
 
-    That is the kernel, the source, and a hash of the Python that makes worlds and moves data.
+    That is the kernel, the source, and a hash of all Python that live runs import.
     """
-    digest = hashlib.sha256()
-    for file in sorted(LIVE_CODE.rglob("*.py")):
-        digest.update(file.name.encode() + b"\0" + file.read_bytes())
-    return f"{platform.system()} {platform.release()} {source} {digest.hexdigest()[:8]}"
+    code = digest(LIVE_CODE, ROOT)[:8]
+    return f"{platform.system()} {platform.release()} {source} {code}"
 
 
 def check_live(
@@ -124,26 +124,3 @@ def _is_about_another(chosen: Any, name: EngineName) -> bool:
         getattr(chosen, "by", None),
         getattr(chosen, "than", None),
     )
-
-
-def duration_words(seconds: float) -> str:
-    """Return a duration as a person would say it.
-
-    >>> duration_words(42.4), duration_words(840), duration_words(9000)
-    ('42 s', '14 min', '2.5 h')
-    """
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    if seconds < 5400:
-        return f"{seconds / 60:.0f} min"
-    return f"{seconds / 3600:.1f} h"
-
-
-def live_words(runs: float, seconds: float, at_a_time: int = 1) -> str:
-    """Say how long live runs take: ``seconds`` of them all, ``at_a_time`` of them at once.
-
-    >>> live_words(42, 840)
-    '42 live runs take about 14 min in real time.'
-    """
-    what = "live run takes" if runs == 1 else "live runs take"
-    return f"{runs:.0f} {what} about {duration_words(seconds / at_a_time)} in real time."

@@ -9,19 +9,13 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from functools import partial
 from typing import Any
 
-from skyweave.errors import SkyweaveError
+from skyweave.errors import Interrupted, SkyweaveError
 from skyweave.model.record import Engine, Record
 from skyweave.study.compile.expand import Job
 
 Keep = Callable[[str, Record], None]
-Done = Callable[[float], None]
-
-
-class Interrupted(BaseException):
-    """Ctrl-C during a study, with the sentence that says how to continue.
-
-    Not a ``KeyboardInterrupt``, which command-line frameworks swallow together with its words.
-    """
+Done = Callable[[Job], None]
+"""Called with each finished job, from the thread that called."""
 
 
 def run_all(
@@ -34,7 +28,7 @@ def run_all(
     """
     pool = ThreadPoolExecutor(max_workers=threads, thread_name_prefix="run")
     failed = threading.Event()
-    futures: set[Future[float]] = set()
+    futures: set[Future[Job | None]] = set()
     try:
         for job in jobs:
             futures.add(pool.submit(_unless, failed, partial(_one, job, engine, keep, facts)))
@@ -50,10 +44,10 @@ def run_all(
     pool.shutdown(wait=True)
 
 
-def _unless(failed: threading.Event, work: Callable[[], float]) -> float:
+def _unless(failed: threading.Event, work: Callable[[], Job]) -> Job | None:
     """Do the work of a run, unless one before has failed: a thread is quicker than its pool."""
     if failed.is_set():
-        return 0.0
+        return None
     try:
         return work()
     except BaseException:
@@ -61,13 +55,14 @@ def _unless(failed: threading.Event, work: Callable[[], float]) -> float:
         raise
 
 
-def _watch(futures: set[Future[float]], done: Done) -> None:
+def _watch(futures: set[Future[Job | None]], done: Done) -> None:
     """Report runs as they finish; raise the first error."""
     pending = futures
     while pending:
         finished, pending = wait(pending, timeout=0.5, return_when=FIRST_COMPLETED)
         for future in finished:
-            done(future.result())
+            if (job := future.result()) is not None:
+                done(job)
 
 
 def _stop(pool: ThreadPoolExecutor) -> None:
@@ -80,8 +75,8 @@ def _stop(pool: ThreadPoolExecutor) -> None:
         ) from error
 
 
-def _one(job: Job, engine: Engine, keep: Keep, facts: dict[str, Any]) -> float:
-    """Run one job and keep its record; return its work."""
+def _one(job: Job, engine: Engine, keep: Keep, facts: dict[str, Any]) -> Job:
+    """Run one job and keep its record; return the job."""
     try:
         record = engine(job.run)
     except SkyweaveError:
@@ -93,7 +88,7 @@ def _one(job: Job, engine: Engine, keep: Keep, facts: dict[str, Any]) -> float:
             "give the same command again when the cause is gone"
         ) from error
     keep(job.key, complete(record, job, facts))
-    return job.work
+    return job
 
 
 def complete(record: Record, job: Job, facts: dict[str, Any]) -> Record:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
-import importlib
-import importlib.metadata
 import os
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-from rich.console import Console
 
 from skyweave.errors import ConfigError
 from skyweave.forecast import Forecast, read_forecast
@@ -18,26 +15,25 @@ from skyweave.model.record import Engine
 from skyweave.orbit.catalogue import find
 from skyweave.results.store import Store
 from skyweave.study.compile.drives import Makers, default_makers, gather
-from skyweave.study.compile.expand import Job, expand
+from skyweave.study.compile.expand import EngineName, Job, expand
 from skyweave.study.language.plan import Plan, load_plan, load_published
 from skyweave.study.run.cluster import run_on_cluster
 from skyweave.study.run.engines import (
-    EngineName,
     SourceName,
     check_live,
     default_engine,
     live_engine,
     live_version,
-    live_words,
     with_engine,
 )
 from skyweave.study.run.freeze import freeze
-from skyweave.study.run.progress import live_progress, progress
+from skyweave.study.run.observer import StudyObserver
 from skyweave.study.run.runner import run_all
+from skyweave.version import code_version
 
 
 @dataclass(frozen=True)
-class Options:
+class StudyOptions:
     """How a study is run; ``seeds``, ``engine_name`` and ``source`` change results, others do not.
 
     ``engine_name`` replaces what the file says; ``jobs`` simulations run at a time (all cores),
@@ -54,7 +50,6 @@ class Options:
     seeds: int | None = None
     restart: bool = False
     cluster: str | None = None
-    console: Console = field(default_factory=lambda: Console(stderr=True))
     engine: Engine | None = None
     live: Engine | None = None
     makers: Makers | None = None
@@ -85,7 +80,7 @@ class Prepared:
         }
 
 
-def prepare(study: Path, options: Options) -> Prepared:
+def prepare(study: Path, options: StudyOptions) -> Prepared:
     """Read a study file, make its drives and multiply it out.
 
     Raises :class:`ConfigError` for anything that cannot run, live runs that the kernel cannot do
@@ -125,8 +120,16 @@ def _forecasts(plan: Plan, folders: list[Path]) -> dict[str, Forecast]:
     return {name: read_forecast(find(file, folders)) for name, file in named.items()}
 
 
-def run_study(study: Path, options: Options) -> Prepared:
-    """Run what is not yet done of a study; records are in ``options.out`` afterwards."""
+def run_study(
+    study: Path, options: StudyOptions, observer: StudyObserver | None = None
+) -> Prepared:
+    """Run what is not yet done of a study file; records are in ``options.out`` afterwards.
+
+    Prints nothing: ``observer`` hears how far it is. Raises :class:`skyweave.ConfigError` for a
+    study that cannot run, :class:`skyweave.ResultsError` for a folder that cannot hold it, the
+    first error of a run, and :class:`skyweave.errors.Interrupted` after Ctrl-C; finished runs are
+    kept.
+    """
     if options.cluster is not None and options.jobs is not None:
         raise ConfigError("--jobs is for runs on this machine; leave it out with --cluster")
     if options.jobs is not None and options.jobs < 1:
@@ -136,60 +139,58 @@ def run_study(study: Path, options: Options) -> Prepared:
     store.prepare()
     with store.locked():
         store.adopt(prepared.frozen, options.restart)
-        _run_missing(prepared, store, options)
+        _run_missing(prepared, store, options, observer or StudyObserver())
     return prepared
 
 
-def _run_missing(prepared: Prepared, store: Store, options: Options) -> None:
+def _run_missing(
+    prepared: Prepared, store: Store, options: StudyOptions, observer: StudyObserver
+) -> None:
     """Run what is missing: simulations on all cores first, then live runs with nothing beside."""
     by_key = {job.key: job for job in prepared.jobs}
     todo = [by_key[key] for key in store.missing(by_key)]
-    console = options.console
-    kept = len(by_key) - len(todo)
-    if kept:
-        console.print(f"{kept} of {len(by_key)} runs are already there.", highlight=False)
+    observer.starts(todo, len(by_key) - len(todo))
     facts = {
         "code_version": prepared.frozen["code_version"],
         "plan_hash": prepared.frozen["plan_hash"],
         "study": prepared.plan.study.name,
     }
+    simulated = [job for job in todo if job.engine == "sim"]
     live = [job for job in todo if job.engine == "live"]
-    if live:
-        seconds = sum(job.work for job in live)
-        console.print(live_words(len(live), seconds, options.live_jobs), highlight=False)
-    _simulate([job for job in todo if job.engine == "sim"], store, facts, options)
+    if simulated:
+        threads = options.jobs or os.cpu_count() or 1
+        with _observed(observer, "sim", simulated, threads):
+            _simulate(simulated, store, facts, options, observer)
     if live:
         engine = options.live or live_engine(options.source)
-        with live_progress(console, [job.work for job in live], options.live_jobs) as done:
-            run_all(live, engine, store.keep, done, options.live_jobs, facts)
+        with _observed(observer, "live", live, options.live_jobs):
+            run_all(live, engine, store.keep, observer.finished, options.live_jobs, facts)
 
 
-def _simulate(todo: list[Job], store: Store, facts: dict[str, Any], options: Options) -> None:
+@contextmanager
+def _observed(
+    observer: StudyObserver, engine: EngineName, jobs: list[Job], at_a_time: int
+) -> Iterator[None]:
+    observer.begins(engine, jobs, at_a_time)
+    try:
+        yield
+    finally:
+        observer.ends(engine)
+
+
+def _simulate(
+    todo: list[Job],
+    store: Store,
+    facts: dict[str, Any],
+    options: StudyOptions,
+    observer: StudyObserver,
+) -> None:
+    if options.cluster is not None:
+        run_on_cluster(todo, options.cluster, store.keep, observer.finished, facts)
+        return
     engine = options.engine or default_engine()
     threads = options.jobs or os.cpu_count() or 1
-    with progress(options.console, len(todo), sum(job.work for job in todo)) as done:
-        if options.cluster is None or not todo:
-            run_all(todo, engine, store.keep, done, threads, facts)
-        else:
-            run_on_cluster(todo, options.cluster, store.keep, done, facts)
-
-
-def code_version() -> str:
-    """Return the version of the package and a hash of its compiled engine.
-
-    A rebuilt engine that differs in one byte gives new keys, so no record of an older engine
-    can pass for one of the new.
-    """
-    try:
-        version = importlib.metadata.version("skyweave")
-    except importlib.metadata.PackageNotFoundError:
-        version = "0"
-    try:
-        file = importlib.import_module("skyweave._skyweave").__file__
-    except ImportError:
-        return version
-    digest = hashlib.sha256(Path(file).read_bytes()).hexdigest() if file else "built-in"
-    return f"{version}+{digest[:8]}"
+    run_all(todo, engine, store.keep, observer.finished, threads, facts)
 
 
 def _with_seeds(plan: Plan, seeds: int) -> Plan:

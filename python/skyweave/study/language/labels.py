@@ -9,24 +9,16 @@ from collections.abc import Iterable
 from typing import Any
 
 from skyweave.results.selection import SPANNING, Selection
+from skyweave.study.language.settings import LABELS
 
-SETTINGS = (
-    "multipath", "mode", "scheduler", "congestion", "send_buffer_mb", "receive_buffer_mb",
-    "autotune", "queue", "rtt_scale", "reverse", "loss", "start", "flows", "engine", "file_mib",
-    "subflows_per_path", "ack_path", "reinjection", "datagram_bytes", "handover_s", "gap_s",
-    "forecast", "forecast_error_s", "forecast_missing", "forecast_false",
-)  # fmt: skip
+_NAMES = list(LABELS)
+SETTINGS = (*_NAMES[: _NAMES.index("engine")], "flows", *_NAMES[_NAMES.index("engine") :])
 """The labels that a plan can vary besides drives, direction, paths and transport."""
-LINKED = {
-    "send_buffer_mb": ("receive_buffer_mb",),
-    "flows": ("congestion",),
-    "multipath": (
-        "mode", "scheduler", "subflows_per_path", "ack_path", "reinjection", "datagram_bytes",
-        "send_buffer_mb", "receive_buffer_mb",
-    ),
-}  # fmt: skip
-"""Labels that follow another one: both buffers are often set at once, flows name their controls,
-and Multipath TCP and multipath QUIC have settings of their own."""
+LINKED: dict[str, set[str]] = {
+    leader: {name for name, about in LABELS.items() if leader in about.leaders}
+    for leader in SETTINGS
+}
+"""Labels that may vary along another one, because they vary with it."""
 Labels = dict[str, Any]
 
 

@@ -4,22 +4,62 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 from rich.console import Console
 from rich.progress import (
     BarColumn,
-    Progress,
     ProgressColumn,
     Task,
     TaskProgressColumn,
     TextColumn,
     TimeRemainingColumn,
 )
+from rich.progress import Progress as Bar
 from rich.text import Text
 
+from skyweave.cli.say import live_words
+from skyweave.study.compile.expand import EngineName, Job
+from skyweave.study.run.observer import StudyObserver
+
 Report = Callable[[float], None]
-"""Told about each finished run: how many packets it was expected to carry (live: its seconds)."""
+"""Called after each run with its work: expected packets, of a live run its seconds."""
+
+
+class Progress(StudyObserver):
+    """Shows a study on ``console`` (standard error), ``live_jobs`` of its live runs at a time."""
+
+    def __init__(self, console: Console | None = None, live_jobs: int = 1) -> None:
+        self._live_jobs = live_jobs
+        self._console = Console(stderr=True) if console is None else console
+        self._stack = ExitStack()
+        self._report: Report = lambda _: None
+
+    def starts(self, todo: Sequence[Job], kept: int) -> None:
+        """Say what an earlier call has done, and how long live runs take."""
+        if kept:
+            said = f"{kept} of {len(todo) + kept} runs are already there."
+            self._console.print(said, highlight=False)
+        if live := [job.work for job in todo if job.engine == "live"]:
+            said = live_words(len(live), sum(live), self._live_jobs)
+            self._console.print(said, highlight=False)
+
+    def begins(self, engine: EngineName, jobs: Sequence[Job], at_a_time: int) -> None:
+        """Start a bar, or lines."""
+        work = [job.work for job in jobs]
+        if engine == "live":
+            shown = live_progress(self._console, work, at_a_time)
+        else:
+            shown = progress(self._console, len(work), sum(work))
+        self._report = self._stack.enter_context(shown)
+
+    def finished(self, job: Job) -> None:
+        """Move the bar."""
+        self._report(job.work)
+
+    def ends(self, _engine: EngineName) -> None:
+        """Leave the bar as it is."""
+        self._stack.close()
 
 
 class _Left(ProgressColumn):
@@ -70,7 +110,7 @@ def live_progress(
             TextColumn("[bold]{task.fields[done]}/{task.fields[runs]} live runs"), BarColumn(),
             TaskProgressColumn(), _Left(at_a_time),
         )  # fmt: skip
-        with Progress(*columns, console=console) as bar:
+        with Bar(*columns, console=console) as bar:
             total, runs, now = sum(seconds), len(seconds), time.monotonic()
             task = bar.add_task("live", total=total, done=0, runs=runs, since=now)
             count = iter(range(1, runs + 1))
@@ -111,8 +151,8 @@ def _clock(seconds: float) -> str:
     return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
 
 
-def _bar(console: Console) -> Progress:
-    return Progress(
+def _bar(console: Console) -> Bar:
+    return Bar(
         TextColumn("[bold]{task.fields[done]}/{task.fields[runs]} runs"),
         BarColumn(),
         TaskProgressColumn(),

@@ -1,0 +1,225 @@
+//! A scheduler at work: what a transport asks it, and the rules that hold whatever it answers.
+//!
+//! Sans-IO, and the same for Multipath TCP and multipath QUIC. The transport fills the views, carries
+//! an [`Order`] out and says when it could not; everything else about asking is here.
+
+use crate::default_pick::serving_among;
+use crate::{Capabilities, ConnectionView, Decision, PathEvent, PathSet, PathView, Scheduler};
+use units::{Duration, Instant, PathId};
+
+/// Waits shorter than this are ordinary ACK clocking and are not reported.
+const NOTABLE_WAIT: Duration = Duration::from_millis(10);
+
+/// What becomes of the segment being scheduled: a [`Decision`] held to the rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// Nothing leaves until something happens on the connection, or until [`Dispatch::wake_at`].
+    Wait,
+    /// Send it on these paths, all of which have room.
+    Send(PathSet),
+    /// Put it into the queues of these paths, all of which are full.
+    Queue(PathSet),
+    /// Keep it, and repeat on this path what that has not carried ([`Decision::Repeat`]).
+    Repeat(PathId),
+    /// Keep it, and send a later segment on this path ([`Decision::Ahead`]).
+    Ahead {
+        /// Where the later segment goes.
+        path: PathId,
+        /// How far behind the segment being scheduled it begins at least.
+        gap_bytes: u64,
+    },
+}
+
+/// The scheduler of one connection with everything that concerns asking it: when to ask again, how
+/// long it has waited, what it may demand, and the rule against deadlocks.
+///
+/// For each segment a transport calls [`ask`], then [`order`]. It carries the order out; a repetition
+/// or a later segment that does not exist, or a queue that takes nothing, becomes what [`fall_back`]
+/// says.
+///
+/// [`ask`]: Self::ask
+/// [`order`]: Self::order
+/// [`fall_back`]: Self::fall_back
+#[derive(Debug)]
+pub struct Dispatch {
+    scheduler: Box<dyn Scheduler>,
+    capabilities: Capabilities,
+    wake_at: Instant,
+    waiting_since: Option<Instant>,
+    waits: u64,
+}
+
+impl Dispatch {
+    /// A fresh scheduler that was never asked.
+    pub fn new(scheduler: Box<dyn Scheduler>) -> Self {
+        Self {
+            capabilities: scheduler.capabilities(),
+            scheduler,
+            wake_at: Instant::FAR_FUTURE,
+            waiting_since: None,
+            waits: 0,
+        }
+    }
+
+    /// What the scheduler does beyond choosing a path.
+    pub const fn capabilities(&self) -> Capabilities {
+        self.capabilities
+    }
+
+    // ---- asking ------------------------------------------------------------------------------
+
+    /// The paths that the scheduler may put a segment on: usable, with room in the window or, as far
+    /// as it fills them, in the queue. When there is none, it need not be asked.
+    pub fn accepting(&self, paths: &[PathView]) -> PathSet {
+        let windows = self.capabilities.queue_limit_windows;
+        set_of(paths, |path| path.usable && path.accepts(windows))
+    }
+
+    /// What the scheduler says to the segment being scheduled, as it says it.
+    pub fn ask(&mut self, view: &ConnectionView<'_>) -> Decision {
+        let decision = self.scheduler.select(view);
+        self.wake_at = match decision {
+            Decision::Wait(Some(until)) if until > view.now => until,
+            _ => Instant::FAR_FUTURE,
+        };
+        decision
+    }
+
+    /// What a decision amounts to. Paths that are not usable or take nothing are left out; a decision
+    /// of which nothing is left counts as a wait, and a wait is subject to the rule against deadlocks.
+    pub fn order(&mut self, view: &ConnectionView<'_>, decision: Decision) -> Order {
+        let able = able(view.paths);
+        let chosen = match decision {
+            Decision::Repeat(path) if able.contains(path) => return Order::Repeat(path),
+            Decision::Ahead { path, gap_bytes } if able.contains(path) && is_new(view) => {
+                return Order::Ahead { path, gap_bytes };
+            }
+            Decision::Send(path) => PathSet::EMPTY.with(path),
+            Decision::Duplicate(paths) => paths,
+            Decision::Wait(_) | Decision::Repeat(_) | Decision::Ahead { .. } => PathSet::EMPTY,
+        };
+        let (now, queues) = (chosen.common(able), chosen.common(self.accepting(view.paths)));
+        match (now, queues) {
+            _ if view.segment_bytes == 0 => Order::Wait,
+            (PathSet::EMPTY, PathSet::EMPTY) => self.fall_back(view),
+            (PathSet::EMPTY, _) => Order::Queue(queues),
+            _ => Order::Send(now),
+        }
+    }
+
+    /// What happens to the segment being scheduled when the scheduler sends it nowhere: it waits. Unless
+    /// nothing is in flight or queued on any path and the scheduler asked for no wake-up: nothing
+    /// would ever end that wait, so the segment goes out on the [`fastest`] path with room.
+    ///
+    /// [`fastest`]: Self::fastest
+    pub fn fall_back(&mut self, view: &ConnectionView<'_>) -> Order {
+        if view.segment_bytes == 0 {
+            return Order::Wait;
+        }
+        let is_idle = |path: &PathView| path.in_flight_packets == 0 && path.queued_packets == 0;
+        if self.wake_at == Instant::FAR_FUTURE
+            && view.paths.iter().all(is_idle)
+            && let Some(path) = self.fastest(view.now, view.paths)
+        {
+            return Order::Send(PathSet::EMPTY.with(path));
+        }
+        self.waiting_since.get_or_insert(view.now);
+        self.waits += 1;
+        Order::Wait
+    }
+
+    /// Where the connection sends without asking for a decision: the path with room and the smallest
+    /// smoothed RTT. Backup paths, and those that the scheduler avoids now, serve only while no other
+    /// is usable; a path without room is waited for.
+    pub fn fastest(&self, now: Instant, paths: &[PathView]) -> Option<PathId> {
+        let wanted = |path: &PathView| path.usable && !self.scheduler.avoids(now, path);
+        let avoids_all = !paths.iter().any(wanted);
+        let serving = serving_among(paths, |path| wanted(path) || avoids_all && path.usable);
+        serving.filter(|path| path.has_room).min_by_key(|path| path.srtt).map(|path| path.id)
+    }
+
+    // ---- waiting -----------------------------------------------------------------------------
+
+    /// When to ask again although nothing has happened; [`Instant::FAR_FUTURE`]: not at all.
+    pub const fn wake_at(&self) -> Instant {
+        self.wake_at
+    }
+
+    /// Time passes: a wake-up that is due is over.
+    pub fn on_timer(&mut self, now: Instant) {
+        if self.wake_at <= now {
+            self.wake_at = Instant::FAR_FUTURE;
+        }
+    }
+
+    /// The segment being scheduled leaves: how long the scheduler held it back although some path could have
+    /// taken it, when that was longer than ordinary ACK clocking.
+    pub fn end_wait(&mut self, now: Instant) -> Option<Duration> {
+        let waited = now - self.waiting_since.take()?;
+        (waited >= NOTABLE_WAIT).then_some(waited)
+    }
+
+    /// Times that a segment was held back although some path could have taken it.
+    pub const fn waits(&self) -> u64 {
+        self.waits
+    }
+
+    // ---- what else a scheduler decides -------------------------------------------------------
+
+    /// See [`Scheduler::avoids`].
+    pub fn avoids(&self, now: Instant, path: &PathView) -> bool {
+        self.scheduler.avoids(now, path)
+    }
+
+    /// Until when nothing at all leaves on `path` ([`Scheduler::rests_until`]); never a past moment.
+    pub fn rests_until(&self, now: Instant, path: &PathView) -> Option<Instant> {
+        self.scheduler.rests_until(now, path).filter(|until| *until > now)
+    }
+
+    /// See [`Scheduler::ack_path`].
+    pub fn ack_path(&mut self, view: &ConnectionView<'_>) -> Option<PathId> {
+        self.scheduler.ack_path(view)
+    }
+
+    // ---- what a scheduler hears --------------------------------------------------------------
+
+    /// See [`Scheduler::on_sent`].
+    pub fn on_sent(&mut self, now: Instant, path: PathId, bytes: u64) {
+        self.scheduler.on_sent(now, path, bytes);
+    }
+
+    /// See [`Scheduler::on_acked`].
+    pub fn on_acked(&mut self, now: Instant, path: PathId, bytes: u64) {
+        self.scheduler.on_acked(now, path, bytes);
+    }
+
+    /// See [`Scheduler::on_lost`].
+    pub fn on_lost(&mut self, now: Instant, path: PathId, bytes: u64) {
+        self.scheduler.on_lost(now, path, bytes);
+    }
+
+    /// See [`Scheduler::on_delivered`].
+    pub fn on_delivered(&mut self, now: Instant, path: PathId, dsn_end: u64, data_ack: u64) {
+        self.scheduler.on_delivered(now, path, dsn_end, data_ack);
+    }
+
+    /// See [`Scheduler::on_path_event`].
+    pub fn on_path_event(&mut self, now: Instant, path: PathId, event: PathEvent) {
+        self.scheduler.on_path_event(now, path, event);
+    }
+}
+
+/// The paths that can carry a segment now.
+pub fn able(paths: &[PathView]) -> PathSet {
+    set_of(paths, |path| path.usable && path.has_room)
+}
+
+/// A later segment can go first: the one being scheduled exists and was never sent.
+const fn is_new(view: &ConnectionView<'_>) -> bool {
+    view.segment_bytes > 0 && !view.reinjection
+}
+
+fn set_of(paths: &[PathView], belongs: impl Fn(&PathView) -> bool) -> PathSet {
+    let paths = paths.iter().filter(|path| belongs(path));
+    paths.fold(PathSet::EMPTY, |set, path| set.with(path.id))
+}

@@ -1,0 +1,92 @@
+"""``skyweave run``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+from rich.console import Console
+
+from skyweave.cli.progress import Progress
+from skyweave.cli.say import Jobs, live_words, say
+from skyweave.report.page.render import render_report
+from skyweave.study.run.engines import SourceName
+from skyweave.study.run.session import StudyOptions, prepare, run_study
+
+EngineName = Literal["sim", "live"]
+
+
+def run(
+    study: Annotated[Path, typer.Argument(help="A study file (study.toml) or its folder.")],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder for the results, results/<study> if not given; "
+            "an unfinished one is continued."
+        ),
+    ] = None,
+    data: Annotated[
+        Path | None, typer.Option(help="Folder with data sets, for studies that need them.")
+    ] = None,
+    jobs: Jobs = None,
+    engine: Annotated[
+        EngineName | None,
+        typer.Option(help="Engine of all runs, instead of the file's: sim or live (Linux)."),
+    ] = None,
+    live_jobs: Annotated[
+        int, typer.Option(help="Live runs at a time; more than one disturb each other.")
+    ] = 1,
+    source: Annotated[
+        SourceName,
+        typer.Option(help="What sends and receives in live runs: our own programs, or iperf3."),
+    ] = "own",
+    seeds: Annotated[
+        int | None, typer.Option(help="Synthetic drives in each group, instead of the file's.")
+    ] = None,
+    restart: Annotated[
+        bool, typer.Option("--restart", help="Delete the records that OUT holds, and start over.")
+    ] = False,
+    cluster: Annotated[
+        str | None,
+        typer.Option(help="Dask scheduler that computes the runs, e.g. tcp://host:8786."),
+    ] = None,
+    dry_run: Annotated[
+        bool,
+        typer.Option("--dry-run", help="Check the study, say how large it is, and stop."),
+    ] = False,
+) -> None:
+    """Run a study and write its report. Killed or stopped, it continues where it was."""
+    file = study / "study.toml" if study.is_dir() else study
+    out = out or default_out(file)
+    options = StudyOptions(
+        out=out, data=data, jobs=jobs, live_jobs=live_jobs, engine_name=engine, source=source,
+        seeds=seeds, restart=restart, cluster=cluster,
+    )  # fmt: skip
+    if dry_run:
+        _say_size(prepare(file, options).size, live_jobs)
+        return
+    run_study(file, options, Progress(live_jobs=live_jobs))
+    say(render_report(out))
+
+
+def default_out(study: Path) -> Path:
+    """Return where the results of a study file go: its folder says what it is, then its name.
+
+    >>> print(default_out(Path("studies/alcs/study.toml")), default_out(Path("alcs/forecast.toml")))
+    results/alcs results/alcs-forecast
+    """
+    folder = study.resolve().parent.name
+    return Path("results") / (folder if study.stem == "study" else f"{folder}-{study.stem}")
+
+
+def _say_size(size: dict[str, float], live_jobs: int) -> None:
+    console = Console()
+    if size["simulated_runs"]:
+        console.print(
+            f"{size['simulated_runs']:.0f} runs, {size['simulated_s']:.0f} simulated seconds, "
+            f"up to {size['packets'] / 1e6:.1f} million data packets.",
+            highlight=False,
+        )
+    if size["live_runs"]:
+        console.print(live_words(size["live_runs"], size["live_s"], live_jobs), highlight=False)

@@ -1,0 +1,92 @@
+"""What commands about studies say: the numbers a person wants, and how long runs take."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from skyweave.plotting.words import mbps, percent
+from skyweave.report.criteria.grades import ORDER
+from skyweave.report.numbers.namer import Namer
+from skyweave.report.numbers.panel import Panel
+from skyweave.report.page.render import Rendered
+from skyweave.report.page.words import foremost
+
+Jobs = Annotated[int | None, typer.Option(help="Runs at a time; all cores if not given.")]
+
+
+def say(rendered: Rendered) -> None:
+    """Print the numbers a person wants, and where the page is."""
+    console = Console()
+    shown = foremost(rendered.panels)
+    for panel in shown:
+        title = f"{rendered.namer.drives(panel.drives)}, {panel.direction}link"
+        table = Table(title=title, title_justify="left", title_style="bold", box=None)
+        table.add_column("network", no_wrap=True)
+        last = "without data" if panel.file_mib is None else f"time for {panel.file_mib:g} MiB"
+        for column in ("median Mbit/s", "25th pct.", last, "vs best alone"):
+            table.add_column(column, justify="right")
+        for cell in panel.goodput:
+            table.add_row(*_row(panel, rendered.namer, cell), style="" if "+" in cell else "dim")
+        console.print(table)
+        console.print()
+    if len(shown) < len(rendered.panels):
+        console.print("Runs with other settings are in the report.\n", highlight=False)
+    for found in rendered.answers:
+        console.print(f"{found.place}, {found.direction}link: {found.sentence}", highlight=False)
+    if rendered.outcomes:
+        counts = [(grade, sum(o.grade == grade for o in rendered.outcomes)) for grade in ORDER]
+        said = ", ".join(f"{count} {grade}" for grade, count in counts if count)
+        console.print(f"\nCriteria: {said}.", highlight=False)
+    if rendered.flagged:
+        console.print(f"\nLive runs flagged as late: {rendered.flagged}; the report names them.")
+    console.print(f"\nReport: {rendered.page}", highlight=False, soft_wrap=True)
+
+
+def _row(panel: Panel, namer: Namer, cell: str) -> list[str]:
+    """Return the cells of one line of the table."""
+    median = panel.estimate("goodput", cell, "median").value
+    gain = ""
+    if cell in panel.comparable:
+        best = max(panel.estimate("goodput", n, "median").value for n in cell.split("+"))
+        gain = f"x {median / best:.2f}" if best > 0 else "-"
+    return [
+        namer.cell(cell),
+        mbps(median),
+        mbps(panel.estimate("goodput", cell, "p25").value),
+        _last(panel, cell),
+        gain,
+    ]
+
+
+def _last(panel: Panel, cell: str) -> str:
+    """Return the share of time without data, or how long the file took."""
+    if panel.file_mib is None:
+        return percent(panel.estimate("goodput", cell, "zero_share").value)
+    return f"{panel.estimate('completion_s', cell, 'median').value:.1f} s"
+
+
+def duration_words(seconds: float) -> str:
+    """Return a duration as a person would say it.
+
+    >>> duration_words(42.4), duration_words(840), duration_words(9000)
+    ('42 s', '14 min', '2.5 h')
+    """
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    if seconds < 5400:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"
+
+
+def live_words(runs: float, seconds: float, at_a_time: int = 1) -> str:
+    """Say how long live runs take: ``seconds`` of them all, ``at_a_time`` of them at once.
+
+    >>> live_words(42, 840)
+    '42 live runs take about 14 min in real time.'
+    """
+    what = "live run takes" if runs == 1 else "live runs take"
+    return f"{runs:.0f} {what} about {duration_words(seconds / at_a_time)} in real time."

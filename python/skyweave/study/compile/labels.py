@@ -1,0 +1,48 @@
+"""What the report knows a run by."""
+
+from __future__ import annotations
+
+from skyweave.model import config
+from skyweave.study.compile.drives import DriveRun
+from skyweave.study.compile.product import Chosen
+from skyweave.study.language.flows import mix_labels
+from skyweave.study.language.settings import LABELS, About
+
+Label = str | float | bool | None
+
+
+def labels_of(
+    member: DriveRun, paths: tuple[str, ...], one: Chosen, connection: config.Connection
+) -> dict[str, Label]:
+    """Return the labels of a run: its drive, its path set, and one for each setting of the table.
+
+    ``None``: runs of this transport have no such setting.
+    """
+    values = _values(one, connection)
+    return {
+        "drives": member.source,
+        "drive": member.drive.name,
+        "origin": member.drive.origin,
+        "synthetic": member.drive.synthetic,
+        "seed": member.seed,
+        "direction": connection.workload.main_direction,
+        "paths": "+".join(paths),
+        "transport": connection.transport,
+        **{name: _label(about, values[name], connection) for name, about in LABELS.items()},
+        **mix_labels(one["mix"]),
+    }
+
+
+def _values(one: Chosen, connection: config.Connection) -> dict[str, object]:
+    """Return what the run has for each label: from the connection, or as it was chosen."""
+    own = {name: getattr(connection, name) for name in type(connection).model_fields}
+    quic = {name: getattr(connection.quic, name) for name in type(connection.quic).model_fields}
+    return {**own, **quic, **one, "multipath": connection.transport}
+
+
+def _label(about: About, value: object, connection: config.Connection) -> Label:
+    transports = {"multipath": ("mptcp", "mpquic"), "mptcp": ("mptcp",), "mpquic": ("mpquic",)}
+    if connection.transport not in transports.get(about.of, (connection.transport,)):
+        return None
+    found: Label = about.label_of(value)
+    return found

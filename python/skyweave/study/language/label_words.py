@@ -1,0 +1,38 @@
+"""Values of settings in one word, as labels of runs say them."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from skyweave.model import config
+
+
+def as_queue(queue: Literal["infinite"] | config.Queue) -> config.Queue:
+    """Return the queue that a plan means."""
+    return config.InfiniteQueue() if queue == "infinite" else queue
+
+
+def queue_label(given: Literal["infinite"] | config.Queue) -> str:
+    """Return a queue in words, e.g. ``infinite`` or ``droptail 1000 packets``."""
+    queue = as_queue(given)
+    if isinstance(queue, config.InfiniteQueue):
+        return "infinite"
+    if isinstance(queue, config.CoDel):
+        return f"codel {queue.target_ms:g} ms, {queue.packets} packets"
+    parts = [
+        f"{amount} {unit}"
+        for amount, unit in ((queue.packets, "packets"), (queue.bytes, "bytes"))
+        if amount is not None
+    ]
+    return "droptail " + " and ".join(parts or ["unbounded"])
+
+
+def loss_label(loss: Literal["path"] | float | dict[str, float]) -> str | float:
+    """Return a loss in one word.
+
+    >>> loss_label({"sat": 0.005})
+    'sat=0.005'
+    """
+    if not isinstance(loss, dict):
+        return loss
+    return ", ".join(f"{name}={ratio:g}" for name, ratio in loss.items())

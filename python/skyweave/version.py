@@ -1,0 +1,26 @@
+"""Which Skyweave this is."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import importlib.util
+from pathlib import Path
+
+
+def code_version() -> str:
+    """Return the version of the package and a hash of its compiled engine.
+
+    A rebuilt engine that differs in one byte gives new keys, so no record of an older engine
+    can pass for one of the new.
+    """
+    try:
+        version = importlib.metadata.version("skyweave")
+    except importlib.metadata.PackageNotFoundError:
+        version = "0"
+    spec = importlib.util.find_spec("skyweave._skyweave")
+    if spec is None:
+        return version
+    if spec.origin is None:
+        return f"{version}+built-in"
+    return f"{version}+{hashlib.sha256(Path(spec.origin).read_bytes()).hexdigest()[:8]}"
