@@ -1,4 +1,4 @@
-"""Workloads other than bulk: checked, and their tables, as ``crates/application`` describes them."""
+"""Workloads as ``crates/application`` describes them: checks, and their tables in the record."""
 
 from __future__ import annotations
 

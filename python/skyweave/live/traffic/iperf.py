@@ -122,7 +122,9 @@ def carry(
     _check(near)
     seen = _seen(receiver["output"], near["opened_ns"], connection.workload.bytes)
     silent: Seen = {"rows": [], "completed_ns": None}
-    return ([seen], [silent]) if connection.workload.main_direction == "down" else ([silent], [seen])
+    return (
+        ([seen], [silent]) if connection.workload.main_direction == "down" else ([silent], [seen])
+    )
 
 
 def _check(measured: Message) -> None:

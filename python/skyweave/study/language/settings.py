@@ -19,7 +19,7 @@ from skyweave.model import config
 from skyweave.model.config import Queue, Ratio
 from skyweave.model.validated import Amount, Name, Positive, StudyModel, complaint
 from skyweave.study.language.choices import checked, listed, spread
-from skyweave.study.language.label_words import loss_label, queue_label
+from skyweave.study.language.label_words import loss_label, queue_label, workload_label
 from skyweave.study.language.starts import StartRule
 
 Belongs = Literal["run", "connection", "multipath", "mptcp", "mpquic", "links", "forecast"]
@@ -230,6 +230,16 @@ class Settings(StudyModel):
             "is then the limit",
             shown="none",
             axis="file (MiB)",
+        ),
+    ] = None
+    workload: Annotated[
+        tuple[Literal["bulk"] | config.Workload, ...] | None,
+        About(
+            "run",
+            '`"bulk"`, or a table with `kind`: `"requests"` (objects one after the other) or '
+            '`"paced"` (pieces at a rate, with deadlines), see below',
+            default="bulk",
+            label_of=workload_label,
         ),
     ] = None
     subflows_per_path: Annotated[
