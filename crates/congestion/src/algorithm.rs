@@ -1,21 +1,6 @@
-use crate::balia::Balia;
-use crate::bbr::Bbr;
-use crate::bbr23::Bbr23;
 use crate::coupled::Coupled;
-use crate::cubic::Cubic;
-use crate::cubic::linux::LinuxCubic;
-use crate::cubic::picoquic::PicoquicCubic;
-use crate::fast::Fast;
-use crate::group::Group;
-use crate::hybla::Hybla;
-use crate::lia::Lia;
-use crate::newreno::NewReno;
-use crate::olia::Olia;
-use crate::wvegas::WVegas;
-use crate::{Controller, balia, bbr, bbr23, cubic, fast, hybla, lia, newreno, olia, wvegas};
-use parameters::{Catalogue, ChoiceError, Info, Values};
-use std::fmt;
-use std::str::FromStr;
+use crate::*; // so that one line registers an algorithm
+use parameters::Values;
 
 /// What every controller is built from.
 #[derive(Clone, Copy, Debug)]
@@ -40,125 +25,33 @@ impl Config {
     }
 }
 
-/// Every congestion control that can be named in a study file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Algorithm {
-    /// NewReno: RFC 5681, RFC 6582.
-    NewReno,
-    /// CUBIC: RFC 9438, slow start by HyStart++ (RFC 9406) as an option.
-    Cubic,
-    /// BBR version 1: Linux `tcp_bbr.c`.
-    Bbr,
-    /// BBR version 2: google/bbr `tcp_bbr2.c`, v2alpha.
-    Bbr2,
-    /// BBR version 3: google/bbr `tcp_bbr.c`, draft-ietf-ccwg-bbr.
-    Bbr3,
-    /// CUBIC as Linux has it: `tcp_cubic.c`.
-    CubicLinux,
-    /// CUBIC as picoquic has it.
-    CubicPicoquic,
-    /// FAST as picoquic has it; not FAST TCP.
-    Fast,
-    /// TCP Hybla: Linux `tcp_hybla.c`.
-    Hybla,
-    /// LIA: RFC 6356; coupled.
-    Lia,
-    /// OLIA: draft-khalili-mptcp-congestion-control; coupled.
-    Olia,
-    /// BALIA: draft-walid-mptcp-congestion-control; coupled.
-    Balia,
-    /// wVegas: draft-xu-mptcp-congestion-control; coupled.
-    WVegas,
+parameters::catalogue! {
+    /// Every congestion control that can be named in a study file.
+    pub enum Algorithm: "congestion control",
+        built by fn(Config, &Values, &Group) -> Box<dyn Controller>;
+    NewReno: newreno::INFO, |config, _, _| Box::new(newreno::NewReno::new(config));
+    Cubic: cubic::INFO, |config, values, _| Box::new(cubic::Cubic::new(config, values));
+    Bbr: bbr::INFO, |config, _, _| Box::new(bbr::Bbr::new(config));
+    Bbr2: bbr_v2_v3::V2, |config, values, _| Box::new(bbr_v2_v3::BbrV2V3::v2(config, values));
+    Bbr3: bbr_v2_v3::V3, |config, values, _| Box::new(bbr_v2_v3::BbrV2V3::v3(config, values));
+    CubicLinux: cubic::linux::INFO, |config, _, _| Box::new(cubic::linux::LinuxCubic::new(config));
+    CubicPicoquic: cubic::picoquic::INFO, |config, _, _|
+        Box::new(cubic::picoquic::PicoquicCubic::new(config));
+    Fast: fast::INFO, |config, values, _| Box::new(fast::Fast::new(config, values));
+    Hybla: hybla::INFO, |config, values, _| Box::new(hybla::Hybla::new(config, values));
+    Lia: lia::INFO, |config, _, group| Box::new(Coupled::new(config, group, lia::Lia));
+    Olia: olia::INFO, |config, _, group|
+        Box::new(Coupled::new(config, group, olia::Olia::default()));
+    Balia: balia::INFO, |config, values, group|
+        Box::new(Coupled::new(config, group, balia::Balia::new(values)));
+    WVegas: wvegas::INFO, |config, values, group|
+        Box::new(wvegas::WVegas::new(config, values, group));
 }
 
 impl Algorithm {
-    /// All of them, in the order in which they are listed to the user.
-    pub const ALL: [Self; 13] = [
-        Self::NewReno,
-        Self::Cubic,
-        Self::Bbr,
-        Self::Bbr2,
-        Self::Bbr3,
-        Self::CubicLinux,
-        Self::CubicPicoquic,
-        Self::Fast,
-        Self::Hybla,
-        Self::Lia,
-        Self::Olia,
-        Self::Balia,
-        Self::WVegas,
-    ];
-
-    /// How the algorithm describes itself: name, source, parameters.
-    pub const fn info(self) -> &'static Info {
-        match self {
-            Self::NewReno => &newreno::INFO,
-            Self::Cubic => &cubic::INFO,
-            Self::Bbr => &bbr::INFO,
-            Self::Bbr2 => &bbr23::V2,
-            Self::Bbr3 => &bbr23::V3,
-            Self::CubicLinux => &cubic::linux::INFO,
-            Self::CubicPicoquic => &cubic::picoquic::INFO,
-            Self::Fast => &fast::INFO,
-            Self::Hybla => &hybla::INFO,
-            Self::Lia => &lia::INFO,
-            Self::Olia => &olia::INFO,
-            Self::Balia => &balia::INFO,
-            Self::WVegas => &wvegas::INFO,
-        }
-    }
-
-    /// The name in study files.
-    pub const fn name(self) -> &'static str {
-        self.info().name
-    }
-
     /// Builds a fresh controller with the defaults, coupled to no other.
     pub fn build(self, config: Config) -> Box<dyn Controller> {
         build(&self.into(), config, &Group::new())
-    }
-
-    /// Builds a fresh controller for one path from checked parameters. Coupled algorithms join
-    /// `group`, which all paths of a connection share.
-    fn build_with(self, config: Config, values: &Values, group: &Group) -> Box<dyn Controller> {
-        match self {
-            Self::NewReno => Box::new(NewReno::new(config)),
-            Self::Cubic => Box::new(Cubic::new(config, values)),
-            Self::Bbr => Box::new(Bbr::new(config)),
-            Self::Bbr2 => Box::new(Bbr23::v2(config, values)),
-            Self::Bbr3 => Box::new(Bbr23::v3(config, values)),
-            Self::CubicLinux => Box::new(LinuxCubic::new(config)),
-            Self::CubicPicoquic => Box::new(PicoquicCubic::new(config)),
-            Self::Fast => Box::new(Fast::new(config, values)),
-            Self::Hybla => Box::new(Hybla::new(config, values)),
-            Self::Lia => Box::new(Coupled::new(config, group, Lia)),
-            Self::Olia => Box::new(Coupled::new(config, group, Olia::default())),
-            Self::Balia => Box::new(Coupled::new(config, group, Balia::new(values))),
-            Self::WVegas => Box::new(WVegas::new(config, values, group)),
-        }
-    }
-}
-
-impl fmt::Display for Algorithm {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for Algorithm {
-    type Err = ChoiceError;
-
-    fn from_str(name: &str) -> Result<Self, ChoiceError> {
-        parameters::find(name)
-    }
-}
-
-impl Catalogue for Algorithm {
-    const KIND: &'static str = "congestion control";
-    const CATALOGUE: &'static [Self] = &Self::ALL;
-
-    fn description(self) -> &'static Info {
-        self.info()
     }
 }
 
@@ -168,5 +61,5 @@ pub type Choice = parameters::Choice<Algorithm>;
 /// Builds a fresh controller for one path; coupled ones join `group`, which all paths of a
 /// connection share.
 pub fn build(choice: &Choice, config: Config, group: &Group) -> Box<dyn Controller> {
-    choice.algorithm().build_with(config, choice.values(), group)
+    choice.algorithm().builder()(config, choice.values(), group)
 }

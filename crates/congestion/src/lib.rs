@@ -11,7 +11,7 @@
 mod algorithm;
 mod balia;
 mod bbr;
-mod bbr23;
+mod bbr_v2_v3;
 mod controller;
 mod coupled;
 mod cubic;

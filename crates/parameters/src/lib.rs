@@ -4,6 +4,7 @@
 //! ([`Named`]), [`Info::resolve`] checks what was given and fills in the rest, and the algorithm is
 //! built from the [`Values`]. The same table is what `skyweave algorithms` prints.
 
+mod catalogue;
 mod choice;
 mod info;
 mod named;

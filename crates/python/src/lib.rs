@@ -18,9 +18,8 @@ mod workloads;
 use outcome::RawRecord;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use scheduler::Scheduler;
 use scheduling::{Failure, PyScheduler};
-use sim::RunConfig;
+use sim::{OwnScheduler, RunConfig};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -67,19 +66,19 @@ fn build_info() -> BTreeMap<&'static str, &'static str> {
 }
 
 /// Runs `config` (a `skyweave.model.config.Run` as JSON); `custom` maps places of connections to
-/// schedulers written in Python. Raises `ValueError` for a configuration that makes no sense, and
+/// schedulers written in Python, each with its name in the record. Raises `ValueError` for a configuration that makes no sense, and
 /// whatever a scheduler raised.
 #[pyfunction]
 fn simulate(
     py: Python<'_>,
     config: &str,
-    custom: BTreeMap<usize, Py<PyAny>>,
+    custom: BTreeMap<usize, (String, Py<PyAny>)>,
 ) -> PyResult<RawRecord> {
     let config: RunConfig = serde_json::from_str(config).map_err(refuse)?;
     let failure = Arc::new(Failure::default());
-    let schedulers = custom.into_iter().map(|(place, object)| {
-        let adapter: Box<dyn Scheduler> = Box::new(PyScheduler::new(object, Arc::clone(&failure)));
-        (place, adapter)
+    let schedulers = custom.into_iter().map(|(place, (name, object))| {
+        let scheduler = Box::new(PyScheduler::new(object, Arc::clone(&failure)));
+        (place, OwnScheduler { name, scheduler })
     });
     let schedulers = schedulers.collect();
     let outcome =

@@ -169,7 +169,7 @@ impl QuicFileServer {
         let role = identity.role(HQ_INTEROP).map_err(raise)?;
         let config = ServerConfig {
             endpoint: request.options.config(role).map_err(raise)?,
-            scheduler: request.options.scheduler.clone(),
+            scheduler: request.options.scheduler.clone().into(),
             qlog: request.options.qlog.clone(),
             max_connections: request.max_connections,
             max_half_open: request.max_connections,

@@ -12,6 +12,7 @@ mod daps;
 mod default_pick;
 mod dispatch;
 mod ecf;
+mod factory;
 mod linucb;
 mod minrtt;
 mod peekaboo;
@@ -25,6 +26,7 @@ mod view;
 
 pub use algorithm::{Algorithm, Choice, build};
 pub use dispatch::{Dispatch, Order, able};
+pub use factory::Factory;
 pub use scheduler::{Capabilities, Decision, PathEvent, PathSet, Scheduler};
 pub use view::{ConnectionView, Outage, PathView};
 

@@ -1,5 +1,6 @@
 //! One connection of a run: both ends with their applications, and what the record says of it.
 
+use crate::OwnScheduler;
 use crate::SimError;
 use crate::config::{ConnectionConfig, Transport};
 use crate::end::{End, QuicEnd, Setup, TcpEnd};
@@ -9,7 +10,6 @@ use crate::wire::Packet;
 use application::{Application, Row};
 use link::Direction;
 use mptcp::{EndpointConfig, Role};
-use scheduler::Scheduler;
 use std::collections::BTreeMap;
 use units::{Duration, Instant, PathId};
 
@@ -52,6 +52,8 @@ impl Side {
 #[derive(Debug)]
 pub(crate) struct Connection {
     pub config: ConnectionConfig,
+    /// What the scheduler of the sending end is called.
+    scheduler: String,
     /// The path of each subflow, as a place in the run.
     pub paths: Vec<usize>,
     pub client: Side,
@@ -75,15 +77,15 @@ impl Connection {
         config: &ConnectionConfig,
         (paths, backup): (Vec<usize>, Vec<bool>),
         seed: u64,
-        scheduler: Box<dyn Scheduler>,
+        own: OwnScheduler,
         exposure: Exposure,
     ) -> Result<Self, SimError> {
         // The end that sends most gets the scheduler under test.
         let workload = config.workload.describe();
         let direction = workload.direction();
         let (client_scheduler, server_scheduler) = match direction {
-            Direction::Up => (scheduler, scheduler::build(&config.scheduler)),
-            Direction::Down => (scheduler::build(&config.scheduler), scheduler),
+            Direction::Up => (own.scheduler, scheduler::build(&config.scheduler)),
+            Direction::Down => (scheduler::build(&config.scheduler), own.scheduler),
         };
         let (client, server): (Box<dyn End>, Box<dyn End>) = match config.transport {
             Transport::Tcp | Transport::Mptcp => {
@@ -105,6 +107,7 @@ impl Connection {
             client: Side { end: client, application: workload.client() },
             server: Side { end: server, application: workload.server() },
             direction,
+            scheduler: own.name,
             config: config.clone(),
             paths,
             exposure,
@@ -269,7 +272,7 @@ impl Connection {
                 Transport::Mptcp => "mptcp",
                 Transport::Mpquic => "mpquic",
             },
-            scheduler: self.config.scheduler.algorithm().name(),
+            scheduler: self.scheduler.clone(),
             congestion: self.config.congestion.algorithm().name(),
             direction: self.direction.name(),
             start_s: self.config.start_s,
@@ -293,7 +296,7 @@ fn tcp_end(
     is_client: bool,
     backup: &[bool],
     seed: u64,
-    scheduler: Box<dyn Scheduler>,
+    scheduler: Box<dyn scheduler::Scheduler>,
 ) -> mptcp::Endpoint {
     let mode = config.effective_mode();
     let endpoint = EndpointConfig {

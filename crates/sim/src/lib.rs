@@ -18,7 +18,7 @@ pub use error::SimError;
 pub use outcome::{
     ApplicationTable, ConnectionTotals, EventRow, Outcome, PathTotals, SampleRow, Totals,
 };
-pub use run::{simulate, simulate_with};
+pub use run::{OwnScheduler, simulate, simulate_with};
 
 #[cfg(test)]
 mod tests;

@@ -98,7 +98,7 @@ pub struct Totals {
 #[expect(missing_docs, reason = "the names say it; python/skyweave/engine/simulator.py lists them")]
 pub struct ConnectionTotals {
     pub transport: &'static str,
-    pub scheduler: &'static str,
+    pub scheduler: String,
     pub congestion: &'static str,
     pub direction: &'static str,
     pub start_s: f64,

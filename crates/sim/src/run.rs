@@ -24,6 +24,21 @@ pub fn simulate(config: &RunConfig) -> Result<Outcome, SimError> {
     simulate_with(config, BTreeMap::new(), &AtomicBool::new(false))
 }
 
+/// A scheduler of the caller's, in place of the one that a connection's configuration names.
+#[derive(Debug)]
+pub struct OwnScheduler {
+    /// What the record calls it.
+    pub name: String,
+    /// It decides at the end that sends most.
+    pub scheduler: Box<dyn Scheduler>,
+}
+
+impl From<&scheduler::Choice> for OwnScheduler {
+    fn from(choice: &scheduler::Choice) -> Self {
+        Self { name: choice.algorithm().name().to_owned(), scheduler: scheduler::build(choice) }
+    }
+}
+
 /// Runs a configuration with schedulers of the caller's for some connections (by their place),
 /// instead of those that the configuration names. The run ends early, with what it has so far,
 /// once `cancelled` is set.
@@ -32,7 +47,7 @@ pub fn simulate(config: &RunConfig) -> Result<Outcome, SimError> {
 /// As [`simulate`].
 pub fn simulate_with(
     config: &RunConfig,
-    schedulers: BTreeMap<usize, Box<dyn Scheduler>>,
+    schedulers: BTreeMap<usize, OwnScheduler>,
     cancelled: &AtomicBool,
 ) -> Result<Outcome, SimError> {
     Ok(World::new(config, schedulers)?.run(cancelled))
@@ -57,7 +72,7 @@ struct World {
 impl World {
     fn new(
         config: &RunConfig,
-        mut schedulers: BTreeMap<usize, Box<dyn Scheduler>>,
+        mut schedulers: BTreeMap<usize, OwnScheduler>,
     ) -> Result<Self, SimError> {
         check_size("paths", config.paths.len(), MAX_PATHS)?;
         check_size("connections", config.connections.len(), MAX_CONNECTIONS)?;
@@ -72,8 +87,7 @@ impl World {
             let paths = one.path_indices(place, &config.paths)?;
             let backup = paths.iter().map(|path| config.paths[*path].backup).collect();
             let seed = stream_seed(config.seed, &format!("connection {place}"), "controllers");
-            let scheduler =
-                schedulers.remove(&place).unwrap_or_else(|| scheduler::build(&one.scheduler));
+            let scheduler = schedulers.remove(&place).unwrap_or_else(|| (&one.scheduler).into());
             check_size("subflows of a connection", paths.len(), MAX_PATHS)?;
             let outages = paths.iter().map(|path| true_outages(&config.paths[*path]));
             let exposure = Exposure::new(outages.collect::<Result<_, _>>()?);

@@ -106,7 +106,7 @@ pub fn carry(carry: &Carry) -> Result<TransferReport, SocketError> {
         paths: carry.paths.iter().map(|path| Local::parse(path)).collect(),
         endpoint: carry.options.config(trust.role(NAME, ALPN)?)?,
         trust,
-        scheduler: carry.options.scheduler.clone(),
+        scheduler: carry.options.scheduler.clone().into(),
         qlog: carry.options.qlog.clone(),
         patience: Duration::from_nanos(carry.end_ns.saturating_sub(clock().now().as_nanos())),
         clock: clock(),
@@ -147,7 +147,7 @@ impl TransferServer {
         let identity = Identity::self_signed(&[NAME.to_owned()])?;
         let config = ServerConfig {
             endpoint: options.config(identity.role(ALPN)?)?,
-            scheduler: options.scheduler.clone(),
+            scheduler: options.scheduler.clone().into(),
             qlog: options.qlog.clone(),
             max_connections: 64,
             max_half_open: 64,

@@ -41,8 +41,8 @@ pub struct ClientConfig {
     pub endpoint: mpquic::Config,
     /// How the server is verified; the same as in `endpoint`.
     pub trust: Trust,
-    /// Which path carries the next packet of data.
-    pub scheduler: scheduler::Choice,
+    /// Builds the scheduler: which path carries the next packet of data.
+    pub scheduler: scheduler::Factory,
     /// Folder for a qlog file of each connection.
     pub qlog: Option<PathBuf>,
     /// How long the server may take to answer.

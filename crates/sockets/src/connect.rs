@@ -117,7 +117,7 @@ impl<'a> Race<'a> {
                     continue;
                 }
             };
-            let scheduler = scheduler::build(&self.config.scheduler);
+            let scheduler = self.config.scheduler.build();
             let at = (now, PathId(lane as u8));
             let seed = random_u64();
             let endpoint = Endpoint::new(self.config.endpoint.clone(), scheduler, at, seed);

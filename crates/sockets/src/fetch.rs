@@ -73,7 +73,7 @@ pub(crate) fn fetch_from(
         paths: fetch.locals.clone(),
         endpoint: fetch.options.config(role)?,
         trust,
-        scheduler: fetch.options.scheduler.clone(),
+        scheduler: fetch.options.scheduler.clone().into(),
         qlog: fetch.options.qlog.clone(),
         patience: fetch.patience,
         clock,

@@ -30,8 +30,8 @@ const TURN_RETRIES: usize = 64;
 pub struct ServerConfig {
     /// Each connection's endpoint.
     pub endpoint: mpquic::Config,
-    /// Which path carries the next packet of data.
-    pub scheduler: scheduler::Choice,
+    /// Builds each connection's scheduler: which path carries the next packet of data.
+    pub scheduler: scheduler::Factory,
     /// Folder for a qlog file of each connection.
     pub qlog: Option<PathBuf>,
     /// Connections at a time; further ones are not answered.
@@ -217,7 +217,7 @@ impl Server {
             Entry::Open(retried) => retried,
             Entry::Ask(retry) => return self.ask(route, retry),
         };
-        let scheduler = scheduler::build(&self.config.scheduler);
+        let scheduler = self.config.scheduler.build();
         let seed = random_u64();
         let endpoint = mpquic::Config { retried, ..self.config.endpoint.clone() };
         let Some(mut peer) = Peer::new(endpoint, scheduler, (now, route), seed) else { return };

@@ -75,8 +75,9 @@ def simulate(
             stop_after_s=stop_after_s,
         )
     check_names(run)
+    own = {place: (type(one).__qualname__, one) for place, one in (schedulers or {}).items()}
     try:
-        raw = _skyweave.simulate(engine_json(run), schedulers or {})
+        raw = _skyweave.simulate(engine_json(run), own)
     except ValueError as error:
         raise ConfigError(str(error)) from None
     names = [*raw.path_names, ""]  # the connection's own rows have path -1

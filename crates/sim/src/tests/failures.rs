@@ -1,7 +1,7 @@
 //! Paths that fall silent, go away and come back: what each mode does about it.
 
 use super::world::*;
-use crate::{RunConfig, simulate, simulate_with};
+use crate::{OwnScheduler, RunConfig, simulate, simulate_with};
 use congestion::Algorithm as Congestion;
 use link::{PathConfig, UpWindow};
 use mptcp::Mode;
@@ -137,15 +137,19 @@ impl Scheduler for Procrastinator {
     }
 }
 
+fn lazy() -> OwnScheduler {
+    OwnScheduler { name: "lazy".into(), scheduler: Box::new(Procrastinator) }
+}
+
 #[test]
 fn a_scheduler_that_only_waits_cannot_deadlock_a_transfer() {
     let mut one = connection(Mode::V096, Congestion::Cubic, megabytes(1));
     bulk(&mut one).bytes = Some(50_000);
     let config = config(satellite_and_terrestrial(0.0), vec![one]);
-    let lazy: Box<dyn Scheduler> = Box::new(Procrastinator);
     let outcome =
-        simulate_with(&config, BTreeMap::from([(0, lazy)]), &AtomicBool::new(false)).unwrap();
+        simulate_with(&config, BTreeMap::from([(0, lazy())]), &AtomicBool::new(false)).unwrap();
     assert!(outcome.totals.connections[0].completion_s.is_some());
+    assert_eq!(outcome.totals.connections[0].scheduler, "lazy");
 }
 
 /// What such a scheduler leaves to the rule against deadlocks keeps off a backup path, however fast.
@@ -156,8 +160,7 @@ fn the_rule_against_deadlocks_spares_a_backup_path() {
         paths[1].backup = true;
         let mut one = connection(mode, Congestion::Cubic, megabytes(1));
         bulk(&mut one).bytes = Some(100_000);
-        let lazy: Box<dyn Scheduler> = Box::new(Procrastinator);
-        let schedulers = BTreeMap::from([(0, lazy)]);
+        let schedulers = BTreeMap::from([(0, lazy())]);
         let outcome =
             simulate_with(&config(paths, vec![one]), schedulers, &AtomicBool::new(false)).unwrap();
         let totals = &outcome.totals.connections[0];

@@ -41,7 +41,7 @@ pub fn local(last: u8) -> IpAddr {
 pub fn server_config(role: mpquic::Role, options: &Options) -> ServerConfig {
     ServerConfig {
         endpoint: options.config(role).unwrap(),
-        scheduler: options.scheduler.clone(),
+        scheduler: options.scheduler.clone().into(),
         qlog: options.qlog.clone(),
         max_connections: 16,
         max_half_open: 8,

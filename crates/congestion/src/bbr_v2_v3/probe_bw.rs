@@ -1,7 +1,7 @@
 //! PROBE_BW but for its probe: DOWN empties the queue, CRUISE stays at the bandwidth, REFILL fills
 //! the pipe for one round before UP.
 
-use super::{Ack, Bbr23, Mode, Probing};
+use super::{Ack, BbrV2V3, Mode, Probing};
 use crate::bbr::gain::Gain;
 use rand::Rng;
 use units::{Duration, Instant};
@@ -55,7 +55,7 @@ impl Cycle {
     }
 }
 
-impl Bbr23 {
+impl BbrV2V3 {
     /// STARTUP, REFILL and UP send more to see what happens: no lower bounds there
     /// (tcp_bbr2.c `bbr2_is_probing_bandwidth`).
     pub(super) fn is_probing_bandwidth(&self) -> bool {

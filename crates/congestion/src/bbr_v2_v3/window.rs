@@ -1,6 +1,6 @@
 //! How much may be in flight: targets from the model, the way there, and the bounds.
 
-use super::{Ack, Bbr23, Mode, Probing, Repair};
+use super::{Ack, BbrV2V3, Mode, Probing, Repair};
 use crate::bbr::gain::Gain;
 use units::Bitrate;
 
@@ -8,7 +8,7 @@ use units::Bitrate;
 /// `bbr_cwnd_min_target`).
 const MIN_WINDOW_PACKETS: u64 = 4;
 
-impl Bbr23 {
+impl BbrV2V3 {
     pub(super) fn min_window_bytes(&self) -> u64 {
         self.mss_bytes.saturating_mul(MIN_WINDOW_PACKETS)
     }

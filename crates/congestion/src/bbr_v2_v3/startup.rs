@@ -1,7 +1,7 @@
 //! STARTUP: double the rate each round, until the bandwidth stands or too much is lost.
 
 use super::version::Plateau;
-use super::{Ack, Bbr23, Mode, Repair};
+use super::{Ack, BbrV2V3, Mode, Repair};
 use crate::bbr::gain::Gain;
 use units::Bitrate;
 
@@ -72,7 +72,7 @@ impl FullPipe {
     }
 }
 
-impl Bbr23 {
+impl BbrV2V3 {
     pub(super) fn check_full_pipe(&mut self, ack: &Ack<'_>) {
         let Some(rate) = ack.rate.filter(|_| !ack.app_limited) else { return };
         match self.version.plateau {

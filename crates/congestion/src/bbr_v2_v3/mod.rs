@@ -84,7 +84,7 @@ struct Ack<'a> {
 
 /// BBR version 2 or 3.
 #[derive(Debug)]
-pub(crate) struct Bbr23 {
+pub(crate) struct BbrV2V3 {
     version: Version,
     settings: Settings,
     mss_bytes: u64,
@@ -114,7 +114,7 @@ pub(crate) struct Bbr23 {
     rng: ChaCha8Rng,
 }
 
-impl Bbr23 {
+impl BbrV2V3 {
     pub(crate) fn v2(config: Config, values: &Values) -> Self {
         Self::new(config, Version::v2(), values)
     }
@@ -219,7 +219,7 @@ impl Bbr23 {
     }
 }
 
-impl Controller for Bbr23 {
+impl Controller for BbrV2V3 {
     fn window_bytes(&self) -> u64 {
         self.window_bytes
     }

@@ -2,7 +2,7 @@ use super::filters::{MaxBandwidth, MinRtt};
 use super::signals::Bounds;
 use super::startup::FullPipe;
 use super::upper_bound::Flight;
-use super::{Bbr23, Mode, Probing};
+use super::{BbrV2V3, Mode, Probing};
 use crate::bbr::gain::Gain;
 use crate::tests::model::{Loss, Model, Path};
 use crate::tests::{MSS, RTT, ack, config, with};
@@ -183,7 +183,7 @@ fn in_a_shallow_queue_the_upper_bound_holds_the_flight() {
     }
 }
 
-fn given_rate(now: &mut Instant, bbr: &mut Bbr23, rate: RateSample, packets: u64) {
+fn given_rate(now: &mut Instant, bbr: &mut BbrV2V3, rate: RateSample, packets: u64) {
     *now += RTT;
     let prior = bbr.delivered_bytes;
     let sample = AckSample {
@@ -207,11 +207,11 @@ fn rate() -> RateSample {
 }
 
 /// A BBR that has filled the pipe of the steady path and cruises, and the time.
-fn cruising(algorithm: Algorithm) -> (Bbr23, Instant) {
+fn cruising(algorithm: Algorithm) -> (BbrV2V3, Instant) {
     let values = algorithm.info().resolve(&Default::default()).expect("defaults");
     let mut bbr = match algorithm {
-        Algorithm::Bbr2 => Bbr23::v2(config(), &values),
-        _ => Bbr23::v3(config(), &values),
+        Algorithm::Bbr2 => BbrV2V3::v2(config(), &values),
+        _ => BbrV2V3::v3(config(), &values),
     };
     let mut now = Instant::ZERO;
     while bbr.mode != Mode::ProbeBw(Probing::Cruise) {
@@ -220,7 +220,7 @@ fn cruising(algorithm: Algorithm) -> (Bbr23, Instant) {
     (bbr, now)
 }
 
-fn lose(bbr: &mut Bbr23, now: Instant, packets: u64, new_episode: bool) {
+fn lose(bbr: &mut BbrV2V3, now: Instant, packets: u64, new_episode: bool) {
     let loss = LossSample {
         lost_bytes: packets * MSS,
         in_flight_bytes: 200 * MSS,

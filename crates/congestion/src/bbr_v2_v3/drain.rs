@@ -1,10 +1,10 @@
 //! DRAIN: send below the bandwidth until the queue that STARTUP built is gone.
 
-use super::{Bbr23, Mode};
+use super::{BbrV2V3, Mode};
 use crate::bbr::gain::Gain;
 use units::Instant;
 
-impl Bbr23 {
+impl BbrV2V3 {
     /// From STARTUP to DRAIN when the pipe is full, and on to PROBE_BW when no more than one BDP is
     /// in flight (tcp_bbr2.c `bbr_check_drain`, `bbr2_check_drain`).
     pub(super) fn check_drain(&mut self, now: Instant, in_flight_bytes: u64) {

@@ -1,7 +1,7 @@
 //! What the last round trip delivered and lost, and the lower bounds that loss sets while the path
 //! is not being probed.
 
-use super::{Ack, Bbr23};
+use super::{Ack, BbrV2V3};
 use crate::bbr::gain::Gain;
 use units::Bitrate;
 
@@ -96,7 +96,7 @@ impl Signals {
     }
 }
 
-impl Bbr23 {
+impl BbrV2V3 {
     /// Bandwidth filter, delivery of the round and, once per round, the lower bounds
     /// (tcp_bbr2.c `bbr2_update_congestion_signals`).
     pub(super) fn update_signals(&mut self, ack: &Ack<'_>) {

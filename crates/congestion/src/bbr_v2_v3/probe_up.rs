@@ -2,7 +2,7 @@
 
 use super::probe_bw::Feedback;
 use super::version::Plateau;
-use super::{Ack, Bbr23, Mode, Probing};
+use super::{Ack, BbrV2V3, Mode, Probing};
 use crate::bbr::gain::Gain;
 use units::{Bitrate, Duration, Instant};
 
@@ -11,7 +11,7 @@ const QUEUE: Gain = Gain::CYCLE[0]; // 1.25
 /// The growth of the bound doubles no more often (tcp_bbr2.c `bbr2_raise_inflight_hi_slope`).
 const MAX_DOUBLINGS: u32 = 30;
 
-impl Bbr23 {
+impl BbrV2V3 {
     /// tcp_bbr2.c `bbr2_start_bw_probe_up`.
     pub(super) fn start_up(&mut self, now: Instant, ack: &Ack<'_>) {
         self.cycle.feedback = Feedback::Starting;

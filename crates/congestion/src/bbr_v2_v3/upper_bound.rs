@@ -2,7 +2,7 @@
 
 use super::probe_bw::Feedback;
 use super::signals::Bounds;
-use super::{Ack, Bbr23, Mode, Probing};
+use super::{Ack, BbrV2V3, Mode, Probing};
 use crate::LossSample;
 use crate::bbr::gain::Gain;
 use units::Instant;
@@ -33,7 +33,7 @@ impl Flight {
     }
 }
 
-impl Bbr23 {
+impl BbrV2V3 {
     /// A loss while the samples are those of a probe: is that much in flight too much?
     /// (tcp_bbr2.c `bbr2_skb_marked_lost`)
     ///

@@ -2,12 +2,12 @@
 //! shows.
 
 use super::probe_bw::Feedback;
-use super::{Ack, Bbr23, Mode};
+use super::{Ack, BbrV2V3, Mode};
 use crate::bbr::dip::Dip;
 use crate::bbr::gain::Gain;
 use units::Instant;
 
-impl Bbr23 {
+impl BbrV2V3 {
     /// Renews the minimum RTT, and dips for it when it has stood for long
     /// (tcp_bbr2.c `bbr_update_min_rtt`).
     pub(super) fn update_min_rtt(&mut self, now: Instant, ack: &Ack<'_>) {

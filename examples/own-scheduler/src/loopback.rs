@@ -1,0 +1,70 @@
+use crate::LeastFilled;
+use scheduler::Factory;
+use sockets::{
+    Anchor, Client, ClientConfig, Clock, Files, Get, HQ_INTEROP, Identity, Local, Options,
+    PathReport, RetryPolicy, Server, ServerConfig, SocketError, Trust,
+};
+use std::error::Error;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use units::Duration;
+
+const SERVER: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 1));
+const SECOND: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 2));
+
+/// Serves `folder` and fetches `name` from it into `out`, with real sockets over two paths of the
+/// loopback interface; both ends use [`LeastFilled`]. The client's paths, when all has come.
+///
+/// # Errors
+/// What the system refuses, or a file that is not there.
+pub fn fetched(folder: &Path, name: &str, out: &Path) -> Result<Vec<PathReport>, Box<dyn Error>> {
+    let identity = Identity::self_signed(&[SERVER.to_string()])?;
+    let config = ServerConfig {
+        endpoint: Options::default().config(identity.role(HQ_INTEROP)?)?,
+        scheduler: Factory::new(|| Box::new(LeastFilled)),
+        qlog: None,
+        max_connections: 4,
+        max_half_open: 4,
+        retry: RetryPolicy::default(),
+        clock: Clock::start(),
+    };
+    let mut server = Server::bind(SocketAddr::new(SERVER, 0), config)?;
+    let address = SocketAddr::new(SERVER, server.port());
+    let done = AtomicBool::new(false);
+    let mut files = Files::new(folder, |_, _| !done.load(Ordering::Relaxed))?;
+    std::thread::scope(|scope| {
+        let client = scope.spawn(|| {
+            let paths = fetch(address, &identity.fingerprint(), name, out);
+            done.store(true, Ordering::Relaxed);
+            paths
+        });
+        server.run(&mut files)?;
+        Ok(client.join().map_err(|_| "the client panicked")??)
+    })
+}
+
+fn fetch(
+    server: SocketAddr,
+    pin: &str,
+    name: &str,
+    out: &Path,
+) -> Result<Vec<PathReport>, SocketError> {
+    let trust = Trust::new(&Anchor::pin(pin)?)?;
+    let config = ClientConfig {
+        servers: vec![server],
+        name: server.to_string(),
+        paths: vec![Local::Address(SERVER), Local::Address(SECOND)],
+        endpoint: Options::default().config(trust.role(&SERVER.to_string(), HQ_INTEROP)?)?,
+        trust,
+        scheduler: Factory::new(|| Box::new(LeastFilled)),
+        qlog: None,
+        patience: Duration::from_secs(10),
+        clock: Clock::start(),
+    };
+    let mut get = Get::new(name, out, |_| true)?;
+    let mut client = Client::connect(config, &mut get)?;
+    let closed = client.run(&mut get)?;
+    get.outcome().unwrap_or_else(|| Err(client.error(&closed)))?;
+    Ok(client.reports())
+}
