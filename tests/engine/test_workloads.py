@@ -56,7 +56,8 @@ def test_tables_are_named_in_the_record_with_schema_and_digest(tmp_path: Path) -
     for kind, table in named.items():
         file = tmp_path / "run" / table["file"]
         assert hashlib.sha256(file.read_bytes()).hexdigest() == table["sha256"]
-        assert list(table["schema"]) == record.application[kind].columns
+        schema = record.application[kind].schema
+        assert table["schema"] == {name: str(dtype) for name, dtype in schema.items()}
     again = sw.Record.read(tmp_path / "run")
     assert all(again.application[kind].equals(record.application[kind]) for kind in named)
 

@@ -6,8 +6,8 @@ use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use serde::{Deserialize, Serialize};
 use sockets::{
-    Anchor, Carry, Clock, Fetch, Files, HQ_INTEROP, Identity, Local, Notice, Options, PathReport,
-    Progress, RetryPolicy, Served, Server, ServerConfig, SocketError, TransferServer,
+    Anchor, Behaviour, Carry, Clock, Fetch, Files, HQ_INTEROP, Identity, Local, Notice, Options,
+    PathReport, Progress, RetryPolicy, Served, Server, ServerConfig, SocketError, TransferServer,
 };
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -222,12 +222,12 @@ pub(crate) struct QuicBulkServer {
 
 #[pymethods]
 impl QuicBulkServer {
-    /// `address` as "10.0.0.1:5201", `options` as JSON. Raises as `quic_fetch` does.
+    /// `address` as "10.0.0.1:5201", `behaviour` as JSON. Raises as `quic_fetch` does.
     #[new]
-    fn new(address: &str, options: &str) -> PyResult<Self> {
-        let options: Options = serde_json::from_str(options).map_err(refuse)?;
+    fn new(address: &str, behaviour: &str) -> PyResult<Self> {
+        let behaviour: Behaviour = serde_json::from_str(behaviour).map_err(refuse)?;
         let address: SocketAddr = address.parse().map_err(refuse)?;
-        let server = TransferServer::bind(address, &options).map_err(raise)?;
+        let server = TransferServer::bind(address, &behaviour).map_err(raise)?;
         let (pin, port) = (server.pin().to_owned(), server.port());
         Ok(Self { server: Mutex::new(server), pin, port })
     }

@@ -12,6 +12,7 @@ mod noq;
 mod tls_of_tests;
 
 use application::Bulk;
+use mpquic::{QuicConfig, StudyConnection};
 use noq::{Noq, Tuning};
 use rustix::time::{ClockId, clock_gettime};
 use sockets::*;
@@ -46,12 +47,20 @@ fn measure(transfer: impl FnOnce()) -> Cost {
 }
 
 fn ours(paths: u32, bytes: u64) -> Cost {
-    let options = Options { datagram_bytes: DATAGRAM.into(), ..Options::default() };
+    let connection = StudyConnection {
+        congestion: congestion::Algorithm::Cubic.into(),
+        quic: QuicConfig { datagram_bytes: DATAGRAM.into(), ..QuicConfig::default() },
+        send_buffer_bytes: 16 << 20,
+        receive_buffer_bytes: 64 << 20,
+        autotune: false,
+        paths: paths as usize,
+    };
+    let behaviour = Behaviour { connection, scheduler: scheduler::Algorithm::MinRtt.into() };
     let any = SocketAddr::new(ips(1)[0], 0);
-    let mut server = TransferServer::bind(any, &options).expect("a free port on loopback");
+    let mut server = TransferServer::bind(any, &behaviour).expect("a free port on loopback");
     let bulk = Bulk { direction: Direction::Down, bytes: Some(bytes), duration_s: None };
     let mut plan = Carry {
-        options,
+        behaviour,
         workload: bulk.into(),
         epoch_ns: 0,
         end_ns: monotonic_ns() + LIMIT_NS,

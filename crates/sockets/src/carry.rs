@@ -5,13 +5,13 @@ use crate::clock::Clock;
 use crate::error::SocketError;
 use crate::gate::RetryPolicy;
 use crate::interfaces::Local;
-use crate::options::Options;
+use crate::options::PACING_GRAIN;
 use crate::server::{Server, ServerConfig, Service};
 use crate::session::Session;
 use crate::tls::{Anchor, Identity, Trust};
 use crate::transfer::{COMPLETE, Shared, Transfer, TransferPlan, TransferReport};
 use application::Workload;
-use mpquic::Closed;
+use mpquic::{Closed, Config, QuicConfig, Role, StudyConnection};
 use scheduler::Outage;
 use serde::Deserialize;
 use std::net::{IpAddr, SocketAddr};
@@ -38,12 +38,33 @@ pub struct Foreseen {
     pub outages_ns: Vec<(u64, u64)>,
 }
 
+/// How a connection of a study behaves.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Behaviour {
+    /// As the simulator has it, too.
+    pub connection: StudyConnection,
+    /// Which path carries the next packet of data.
+    pub scheduler: scheduler::Choice,
+}
+
+impl Behaviour {
+    fn config(&self, role: Role) -> Result<Config, SocketError> {
+        let QuicConfig { datagram_bytes, .. } = self.connection.quic;
+        if !self.connection.quic.is_possible() {
+            let say = format!("datagrams of {datagram_bytes} bytes cannot be; take 1200 to 65507");
+            return Err(SocketError::Config(say));
+        }
+        Ok(Config { pacing_grain: PACING_GRAIN, ..self.connection.config(role) })
+    }
+}
+
 /// One end of a transfer. All times are those of `CLOCK_MONOTONIC`, which both ends share.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Carry {
     /// How the connection behaves.
-    pub options: Options,
+    pub behaviour: Behaviour,
     /// What runs.
     pub workload: Workload,
     /// Samples are counted from here.
@@ -84,7 +105,7 @@ impl Carry {
             interval: Duration::from_nanos(self.interval_ns),
             forecasts: self.forecasts.iter().map(known).collect(),
             is_client,
-            datagram_bytes: self.options.datagram_bytes as u64,
+            datagram_bytes: self.behaviour.connection.quic.datagram_bytes as u64,
             clock: clock(),
         }
     }
@@ -104,10 +125,10 @@ pub fn carry(carry: &Carry) -> Result<TransferReport, SocketError> {
         servers: vec![server],
         name: server.to_string(),
         paths: carry.paths.iter().map(|path| Local::parse(path)).collect(),
-        endpoint: carry.options.config(trust.role(NAME, ALPN)?)?,
+        endpoint: carry.behaviour.config(trust.role(NAME, ALPN)?)?,
         trust,
-        scheduler: carry.options.scheduler.clone().into(),
-        qlog: carry.options.qlog.clone(),
+        scheduler: carry.behaviour.scheduler.clone().into(),
+        qlog: None,
         patience: Duration::from_nanos(carry.end_ns.saturating_sub(clock().now().as_nanos())),
         clock: clock(),
     };
@@ -142,13 +163,13 @@ impl TransferServer {
     /// Listens, with a new certificate.
     ///
     /// # Errors
-    /// An address that cannot be had, or options that make no sense.
-    pub fn bind(address: SocketAddr, options: &Options) -> Result<Self, SocketError> {
+    /// An address that cannot be had, or a behaviour that makes no sense.
+    pub fn bind(address: SocketAddr, behaviour: &Behaviour) -> Result<Self, SocketError> {
         let identity = Identity::self_signed(&[NAME.to_owned()])?;
         let config = ServerConfig {
-            endpoint: options.config(identity.role(ALPN)?)?,
-            scheduler: options.scheduler.clone().into(),
-            qlog: options.qlog.clone(),
+            endpoint: behaviour.config(identity.role(ALPN)?)?,
+            scheduler: behaviour.scheduler.clone().into(),
+            qlog: None,
             max_connections: 64,
             max_half_open: 64,
             retry: RetryPolicy::Never, // a study knows its clients

@@ -35,7 +35,7 @@ mod transfer;
 mod wait;
 mod watch;
 
-pub use carry::{Carry, Foreseen, TransferServer, carry};
+pub use carry::{Behaviour, Carry, Foreseen, TransferServer, carry};
 pub use client::{Client, ClientConfig};
 pub use clock::{Clock, monotonic_ns};
 pub use error::SocketError;

@@ -3,6 +3,7 @@
 use super::ends::local;
 use crate::*;
 use application::{Bulk, Cell, Paced, Requests, Ways, Workload};
+use mpquic::{QuicConfig, StudyConnection};
 use std::net::SocketAddr;
 use units::Direction;
 
@@ -10,9 +11,21 @@ fn bulk(direction: Direction, bytes: Option<u64>) -> Workload {
     Bulk { direction, bytes, duration_s: None }.into()
 }
 
+fn behaviour() -> Behaviour {
+    let connection = StudyConnection {
+        congestion: congestion::Algorithm::Cubic.into(),
+        quic: QuicConfig::default(),
+        send_buffer_bytes: 16 << 20,
+        receive_buffer_bytes: 16 << 20,
+        autotune: false,
+        paths: 2,
+    };
+    Behaviour { connection, scheduler: scheduler::Algorithm::MinRtt.into() }
+}
+
 fn plan(workload: Workload, end_ns: u64) -> Carry {
     Carry {
-        options: Options::default(),
+        behaviour: behaviour(),
         workload,
         epoch_ns: 0,
         end_ns,
@@ -25,8 +38,7 @@ fn plan(workload: Workload, end_ns: u64) -> Carry {
 }
 
 fn both(workload: Workload, seconds: f64) -> (TransferReport, TransferReport) {
-    let mut server =
-        TransferServer::bind(SocketAddr::new(local(1), 0), &Options::default()).unwrap();
+    let mut server = TransferServer::bind(SocketAddr::new(local(1), 0), &behaviour()).unwrap();
     let end_ns = monotonic_ns() + (seconds * 1e9) as u64;
     let mut client = plan(workload.clone(), end_ns);
     client.server = Some(SocketAddr::new(local(1), server.port()));
