@@ -32,23 +32,22 @@ if TYPE_CHECKING:
         ConstantRate,
         DelaySteps,
         DropTail,
-        ForecastWindow,
         GilbertElliott,
         InfiniteQueue,
         Link,
         LossSteps,
         NoLoss,
         Opportunities,
-        OutageWindow,
         Path,
         Quic,
         RateSteps,
         Run,
-        UpWindow,
         Workload,
     )
     from skyweave.model.drive import Drive, PathTrace, Series
+    from skyweave.model.forecast import Forecast, ForecastSeries, ForecastUpdate
     from skyweave.model.record import Record
+    from skyweave.model.windows import ForecastWindow, OutageWindow, UpWindow
     from skyweave.study.run.observer import StudyObserver
     from skyweave.study.run.session import StudyOptions, run_study
 
@@ -66,6 +65,9 @@ __all__ = [
     "DelaySteps",
     "Drive",
     "DropTail",
+    "Forecast",
+    "ForecastSeries",
+    "ForecastUpdate",
     "ForecastWindow",
     "GilbertElliott",
     "InfiniteQueue",
@@ -124,19 +126,16 @@ _HOMES = {
         "ConstantRate",
         "DelaySteps",
         "DropTail",
-        "ForecastWindow",
         "GilbertElliott",
         "InfiniteQueue",
         "Link",
         "LossSteps",
         "NoLoss",
         "Opportunities",
-        "OutageWindow",
         "Path",
         "Quic",
         "RateSteps",
         "Run",
-        "UpWindow",
         "Workload",
     ),
     "skyweave.model.drive": (
@@ -144,7 +143,17 @@ _HOMES = {
         "PathTrace",
         "Series",
     ),
+    "skyweave.model.forecast": (
+        "Forecast",
+        "ForecastSeries",
+        "ForecastUpdate",
+    ),
     "skyweave.model.record": ("Record",),
+    "skyweave.model.windows": (
+        "ForecastWindow",
+        "OutageWindow",
+        "UpWindow",
+    ),
     "skyweave.study.run.observer": ("StudyObserver",),
     "skyweave.study.run.session": ("StudyOptions", "run_study"),
 }

@@ -83,6 +83,21 @@ def test_the_only_path_may_go_and_come_back() -> None:
     assert totals["completion_s"] > 2.0
 
 
+@pytest.mark.parametrize("direction", ["down", "up"])
+def test_a_backup_path_carries_data_only_while_the_other_one_is_dark(direction: str) -> None:
+    dark = path("a", 20.0, 5.0, outages=[{"start_s": 1.5, "end_s": 3.0}])
+    spare = path("b", 30.0, 10.0, backup=True)
+    workload = {"duration_s": 5.0, "direction": direction}
+    record = run_live(run(dark, spare, workload=workload))
+    times, carried = column(record, "b", "time_s"), column(record, "b", "delivered_bytes")
+    before, dark_end, used_again = (
+        next(b for t, b in zip(times, carried, strict=True) if t >= at) for at in (1.4, 3.0, 4.0)
+    )
+    assert before < 10_000  # challenges
+    assert dark_end > SIZE / 2
+    assert carried[-1] - used_again < 10_000  # probes
+
+
 def test_a_foreseen_outage_is_met_at_rest() -> None:
     outage = {"outages": [{"start_s": 1.0, "end_s": 2.5}]}
     for told in (True, False):
@@ -91,6 +106,17 @@ def test_a_foreseen_outage_is_met_at_rest() -> None:
         record = run_live(run(A, b, workload={"duration_s": 4.0}))
         assert ("failed" in events(record, "b")) is not told
         assert (record.totals["connections"][0]["paths"]["b"]["timeouts"] == 0) is told
+
+
+def test_a_forecast_arrives_during_a_run_and_is_corrected() -> None:
+    b = path("b", 30.0, 10.0, outages=[{"start_s": 2.0, "end_s": 3.5}])
+    wrong = {"outages": [{"start_s": 1.0, "end_s": 1.4}]}
+    corrected = {"issued_at_s": 0.6, "outages": [{"start_s": 2.0, "end_s": 3.5}]}
+    for updates in ([], [{"arrives_s": 0.7, "forecast": corrected}]):
+        facts = b.model_dump() | {"forecast": wrong, "forecast_updates": updates}
+        told = config.Path.model_validate(facts)
+        record = run_live(run(A, told, workload={"duration_s": 4.5}))
+        assert ("failed" in events(record, "b")) is not bool(updates)
 
 
 def test_the_policies_of_the_study_reach_the_endpoint() -> None:

@@ -15,6 +15,7 @@ from test_across import toml
 from skyweave.errors import ConfigError, ResultsError
 from skyweave.model import config
 from skyweave.model.record import EVENT_SCHEMA, SAMPLE_SCHEMA, Record
+from skyweave.model.windows import UpWindow
 from skyweave.report.criteria.evaluate import evaluate
 from skyweave.report.numbers.panel import Results
 from skyweave.report.numbers.ramp import carried_mbps, ramps_s
@@ -217,7 +218,7 @@ def paths(**present: tuple[float, float | None]) -> list[dict[str, Any]]:
     return [
         config.Path(
             name=name, down=link(8), up=link(8),
-            present=(config.UpWindow(start_s=window[0], end_s=window[1]),),
+            present=(UpWindow(start_s=window[0], end_s=window[1]),),
         ).model_dump()
         for name, window in present.items()
     ]  # fmt: skip

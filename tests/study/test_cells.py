@@ -11,6 +11,7 @@ from test_plan import line_with, write
 from skyweave.engine.simulator import simulate
 from skyweave.errors import ConfigError
 from skyweave.model import config
+from skyweave.model.windows import UpWindow
 from skyweave.radio.loaded import loaded_offer
 from skyweave.study.language.cells import Cells, cells_drive
 from skyweave.study.language.plan import load_plan
@@ -104,7 +105,7 @@ def test_a_study_has_the_interfaces_as_paths(tmp_path: Path) -> None:
         assert path.present == drive.paths[path.name].present
         assert path.down.outages == path.up.outages == drive.paths[path.name].outages
         assert path.up.capacity == config.ConstantRate(mbps=1000)
-    assert jobs[2].run.paths[0].present == (config.UpWindow(start_s=0.0),)
+    assert jobs[2].run.paths[0].present == (UpWindow(start_s=0.0),)
     renamed = CELLS.replace("seeds = 2", 'seeds = 2\nrename = { sp = "best" }')
     renamed = renamed.replace("[paths.sp]", "[paths.best]").replace('["sp", "c2a', '["best", "c2a')
     assert prepared(tmp_path, renamed).jobs[0].labels["paths"] == "best"

@@ -14,9 +14,8 @@ from test_language import prepared, refusal
 from skyweave.engine.simulator import simulate
 from skyweave.errors import ConfigError
 from skyweave.model import config
-from skyweave.model.config import ForecastWindow, OutageWindow
+from skyweave.model.windows import ForecastWindow, OutageWindow, union
 from skyweave.study.compile.foresight import Foresight, foreseen
-from skyweave.study.language.described import together
 from skyweave.study.language.handovers import Handovers, script
 
 STIN = """
@@ -146,7 +145,7 @@ def test_what_is_foreseen_lies_within_its_error(error_s: float, seed: int) -> No
 @given(st.lists(st.tuples(st.floats(0, 100), st.floats(0.1, 10)), max_size=8))
 def test_outages_of_two_origins_are_one_list(pairs: list[tuple[float, float]]) -> None:
     windows = [OutageWindow(start_s=start, end_s=start + length) for start, length in pairs]
-    found = together(tuple(windows[::2]), tuple(windows[1::2]))
+    found = union((*windows[::2], *windows[1::2]))
     assert all(a.end_s < b.start_s for a, b in itertools.pairwise(found))
     for one in windows:
         assert any(f.start_s <= one.start_s and one.end_s <= f.end_s for f in found)

@@ -11,6 +11,8 @@ from test_language import prepared, refusal
 
 from skyweave.errors import ConfigError, DataError
 from skyweave.model import config
+from skyweave.model.forecast import Forecast
+from skyweave.model.windows import ForecastWindow
 
 ORBIT = """
 [study]
@@ -127,7 +129,8 @@ def test_a_forecast_file_reaches_the_sender(tmp_path: Path) -> None:
     text = ORBIT.replace("spread_s = 86400\n", "").replace("allow", 'forecast = "file"\nallow')
     text = text.replace("[paths.sat]\n", '[paths.sat]\nforecast_file = "sat.json"\n')
     sat, cable = prepared(tmp_path, text).jobs[0].run.paths
-    assert sat.forecast == (config.ForecastWindow(start_s=20, end_s=22),)
+    foreseen = ForecastWindow(start_s=20, end_s=22, probability=0.5)
+    assert sat.forecast == Forecast(outages=(foreseen,))
     assert cable.forecast == ()
     with pytest.raises(ConfigError, match="is not within the forecast"):
         prepared(tmp_path, text.replace("duration_s = 120", "duration_s = 300"))

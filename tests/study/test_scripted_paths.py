@@ -10,8 +10,8 @@ from test_language import LINKS, refusal
 
 from skyweave.engine.simulator import simulate
 from skyweave.model import config
-from skyweave.model.config import OutageWindow, UpWindow
 from skyweave.model.drive import PathTrace
+from skyweave.model.windows import OutageWindow, UpWindow
 from skyweave.study.compile.drives import window
 from skyweave.study.compile.links import opening_order
 

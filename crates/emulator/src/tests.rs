@@ -68,7 +68,8 @@ fn path(name: &str, link: LinkConfig) -> PathConfig {
         up: link,
         backup: false,
         present: vec![link::UpWindow { start_s: 0.0, end_s: None }],
-        forecast: link::Forecast::default(),
+        forecast: link::PathForecast::default(),
+        forecast_updates: Vec::new(),
     }
 }
 

@@ -43,7 +43,7 @@ impl LinkConfig {
     /// # Errors
     /// [`LinkError`] with the first field that breaks a rule.
     pub fn build<P: WireSize>(&self, seed: u64) -> Result<Link<P>, LinkError> {
-        build::build(self, seed)
+        build::build(self, &[], seed)
     }
 }
 

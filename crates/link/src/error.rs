@@ -1,3 +1,4 @@
+use forecast::ForecastError;
 use trace::TraceError;
 
 /// Why a link could not be built, or changed, from its description.
@@ -21,6 +22,17 @@ pub enum LinkError {
         value: f64,
         /// What may stand there.
         allowed: &'static str,
+    },
+    /// A forecast that makes no sense.
+    #[error("{field} of path '{path}': {error}")]
+    Forecast {
+        /// Of which path.
+        path: String,
+        /// Which field of it.
+        field: &'static str,
+        /// What is wrong, and what to do.
+        #[source]
+        error: ForecastError,
     },
     /// A drop-tail queue with neither bound.
     #[error("queue: a droptail queue needs a bound; give bytes or packets, or kind = \"infinite\"")]

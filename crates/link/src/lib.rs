@@ -41,9 +41,7 @@ pub use config::{
 pub use counters::{Counters, LinkTotals};
 pub use error::LinkError;
 pub use link::{Dropped, Link, WireSize};
-pub use path::{
-    Forecast, ForecastWindow, ForecastWord, PathConfig, UpWindow, build_paths, link_names,
-};
+pub use path::{ForecastWord, PathConfig, PathForecast, UpWindow, build_paths, link_names};
 pub use streams::stream_seed;
 pub use units::Direction;
 

@@ -1,11 +1,11 @@
 use crate::delay::Delay;
 use crate::loss::Loss;
-use crate::outage::{Outages, Window};
+use crate::outage::Outages;
 use crate::queue::{Queue, Waiting};
 use crate::server::Server;
 use crate::{Counters, InFlight};
 use std::collections::VecDeque;
-use units::Instant;
+use units::{Instant, Window};
 
 mod change;
 
@@ -143,10 +143,8 @@ impl<P: WireSize> Link<P> {
                 self.depart();
             } else if outage <= now {
                 match self.outages.enter() {
-                    Some(window) if window.in_flight == InFlight::Drop => {
-                        self.lose_all(window.start)
-                    }
-                    Some(window) => self.hold_up(window),
+                    Some((window, InFlight::Drop)) => self.lose_all(window.start),
+                    Some((window, InFlight::Hold)) => self.hold_up(window),
                     None => return,
                 }
             } else {
@@ -237,7 +235,7 @@ impl<P: WireSize> Link<P> {
 
     /// An outage shifts what is in flight by its length; service knows the window already.
     fn hold_up(&mut self, window: Window) {
-        let length = window.end - window.start;
+        let length = window.length();
         let late = self.flight.partition_point(|flying| flying.delivery < window.start);
         for flying in self.flight.iter_mut().skip(late) {
             flying.delivery += length;

@@ -1,18 +1,10 @@
 use crate::InFlight;
-use units::Instant;
+use units::{Instant, Window};
 
-/// No service in [start, end).
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Window {
-    pub(crate) start: Instant,
-    pub(crate) end: Instant,
-    pub(crate) in_flight: InFlight,
-}
-
-/// Outage windows in order, and how far the link has come through them.
+/// Windows without service in order, and how far the link has come through them.
 #[derive(Debug)]
 pub(crate) struct Outages {
-    windows: Vec<Window>,
+    windows: Vec<(Window, InFlight)>,
     entered: usize,
     next_start: Instant,
     closed_until: Instant,
@@ -20,8 +12,8 @@ pub(crate) struct Outages {
 
 impl Outages {
     /// `windows` are sorted and do not overlap.
-    pub(crate) fn new(windows: Vec<Window>) -> Self {
-        let next_start = windows.first().map_or(Instant::FAR_FUTURE, |window| window.start);
+    pub(crate) fn new(windows: Vec<(Window, InFlight)>) -> Self {
+        let next_start = windows.first().map_or(Instant::FAR_FUTURE, |(first, _)| first.start);
         Self { windows, entered: 0, next_start, closed_until: Instant::ZERO }
     }
 
@@ -36,20 +28,20 @@ impl Outages {
     }
 
     /// Enters the window at [`Outages::next_start`].
-    pub(crate) fn enter(&mut self) -> Option<Window> {
-        let window = self.windows.get(self.entered).copied()?;
+    pub(crate) fn enter(&mut self) -> Option<(Window, InFlight)> {
+        let (window, in_flight) = self.windows.get(self.entered).copied()?;
         self.entered += 1;
         self.next_start =
-            self.windows.get(self.entered).map_or(Instant::FAR_FUTURE, |next| next.start);
-        if window.in_flight == InFlight::Drop {
+            self.windows.get(self.entered).map_or(Instant::FAR_FUTURE, |(next, _)| next.start);
+        if in_flight == InFlight::Drop {
             self.closed_until = window.end;
         }
-        Some(window)
+        Some((window, in_flight))
     }
 
     /// The windows in which service stands still and the packets stay.
-    pub(crate) fn holds(&self) -> Vec<(Instant, Instant)> {
-        let held = |window: &&Window| window.in_flight == InFlight::Hold;
-        self.windows.iter().filter(held).map(|window| (window.start, window.end)).collect()
+    pub(crate) fn holds(&self) -> Vec<Window> {
+        let held = self.windows.iter().filter(|(_, in_flight)| *in_flight == InFlight::Hold);
+        held.map(|(window, _)| *window).collect()
     }
 }

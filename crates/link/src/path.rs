@@ -1,11 +1,14 @@
 //! A path is a link each way. Both engines build their links here, so that the n-th packet of a path
 //! meets the same fate in virtual and in real time.
 
-use crate::config::build::seconds;
-use crate::{InFlight, Link, LinkConfig, LinkError, OutageConfig, WireSize, stream_seed};
+use crate::config::build::{build, outages, seconds};
+use crate::{Link, LinkConfig, LinkError, WireSize, stream_seed};
+use forecast::{
+    Forecast, ForecastConfig, ForecastError, ForecastWindow, Update, UpdateConfig, updates,
+};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
-use units::{Direction, Instant};
+use units::{Direction, Instant, Window};
 
 /// A path: a link each way.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -25,7 +28,51 @@ pub struct PathConfig {
     pub present: Vec<UpWindow>,
     /// What the sending end knows ahead; nothing by default.
     #[serde(default)]
-    pub forecast: Forecast,
+    pub forecast: PathForecast,
+    /// Forecasts that reach it during the run; each replaces what was known before.
+    #[serde(default)]
+    pub forecast_updates: Vec<UpdateConfig>,
+}
+
+impl PathConfig {
+    /// The outages of both its links: in order of time, none touches the next.
+    ///
+    /// # Errors
+    /// [`LinkError`] with the first outage that makes no sense.
+    pub fn true_outages(&self) -> Result<Vec<Window>, LinkError> {
+        let (down, up) = (outages(&self.down.outages)?, outages(&self.up.outages)?);
+        Ok(Window::union(down.into_iter().chain(up).map(|(window, _)| window)))
+    }
+
+    /// What the sending end knows when the run begins.
+    ///
+    /// # Errors
+    /// [`LinkError`] when it makes no sense.
+    pub fn known(&self) -> Result<Forecast, LinkError> {
+        let config = match &self.forecast {
+            PathForecast::Word(ForecastWord::None) => ForecastConfig::default(),
+            PathForecast::Word(ForecastWord::Outages) => {
+                return Ok(Forecast::certain(self.true_outages()?));
+            }
+            PathForecast::Outages(outages) => {
+                ForecastConfig { outages: outages.clone(), ..<_>::default() }
+            }
+            PathForecast::Whole(config) => (**config).clone(),
+        };
+        config.build(Instant::ZERO).map_err(|error| self.refuse("forecast", error))
+    }
+
+    /// The forecasts that reach it during the run, in order of arrival.
+    ///
+    /// # Errors
+    /// [`LinkError`] when it makes no sense.
+    pub fn updates(&self) -> Result<Vec<Update>, LinkError> {
+        updates(&self.forecast_updates).map_err(|error| self.refuse("forecast_updates", error))
+    }
+
+    fn refuse(&self, field: &'static str, error: ForecastError) -> LinkError {
+        LinkError::Forecast { path: self.name.clone(), field, error }
+    }
 }
 
 fn always() -> Vec<UpWindow> {
@@ -46,14 +93,16 @@ pub struct UpWindow {
 /// What is known ahead of a path.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
-pub enum Forecast {
+pub enum PathForecast {
     /// Nothing, or the truth.
     Word(ForecastWord),
-    /// These windows, true or not.
-    Windows(Vec<ForecastWindow>),
+    /// These outages, true or not.
+    Outages(Vec<ForecastWindow>),
+    /// This and more.
+    Whole(Box<ForecastConfig>),
 }
 
-impl Default for Forecast {
+impl Default for PathForecast {
     fn default() -> Self {
         Self::Word(ForecastWord::None)
     }
@@ -67,16 +116,6 @@ pub enum ForecastWord {
     None,
     /// The outages of its links, in either direction (not the absences of its interface).
     Outages,
-}
-
-/// An outage as it is foreseen: [start, end).
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ForecastWindow {
-    /// From here on.
-    pub start_s: f64,
-    /// Until here.
-    pub end_s: f64,
 }
 
 /// Names of the links of all paths, "NAME.down" and "NAME.up", in the order of [`build_paths`].
@@ -102,12 +141,10 @@ pub fn build_paths<P: WireSize>(
         if !names.insert(&path.name) {
             return Err(LinkError::RepeatedName(path.name.clone()));
         }
-        check_presence(path)?;
+        let away = absences(path)?;
         for (direction, part) in [(Direction::Down, &path.down), (Direction::Up, &path.up)] {
-            let mut part = part.clone();
-            part.outages = with_absences(&part.outages, &path.present);
             let seed = stream_seed(seed, &path.name, direction.name());
-            links.push(part.build(seed).map_err(|error| LinkError::OfPath {
+            links.push(build(part, &away, seed).map_err(|error| LinkError::OfPath {
                 path: path.name.clone(),
                 direction: direction.name(),
                 error: Box::new(error),
@@ -117,60 +154,20 @@ pub fn build_paths<P: WireSize>(
     Ok(links)
 }
 
-fn check_presence(path: &PathConfig) -> Result<(), LinkError> {
-    let mut free_from = Some(Instant::ZERO);
+/// When the interface of a path is away: the gaps between the windows of its presence.
+fn absences(path: &PathConfig) -> Result<Vec<Window>, LinkError> {
+    let mut away = Vec::new();
+    let mut gone_at = Some(Instant::ZERO);
     for window in &path.present {
         let start = seconds("present.start_s", window.start_s)?;
         let end = window.end_s.map(|end_s| seconds("present.end_s", end_s)).transpose()?;
-        let ordered = free_from.is_some_and(|free| start >= free);
-        if !ordered || end.is_some_and(|end| end <= start) {
+        let Some(gone) = gone_at.filter(|gone| *gone <= start && end.is_none_or(|end| start < end))
+        else {
             return Err(LinkError::Presence(path.name.clone()));
-        }
-        free_from = end;
+        };
+        away.extend(Window::new(gone, start));
+        gone_at = end;
     }
-    Ok(())
-}
-
-/// The last moment that an outage can name; later ones are as good as never.
-const LAST_S: f64 = 1e9;
-
-/// While its interface is away, a path drops everything: outages and absences as one list. Where
-/// they overlap, what is in flight is dropped.
-fn with_absences(outages: &[OutageConfig], present: &[UpWindow]) -> Vec<OutageConfig> {
-    let mut all: Vec<OutageConfig> = outages.to_vec();
-    let mut away_since = 0.0;
-    for window in present {
-        if window.start_s > away_since {
-            all.push(away(away_since, window.start_s));
-        }
-        away_since = window.end_s.unwrap_or(LAST_S);
-    }
-    if away_since < LAST_S {
-        all.push(away(away_since, LAST_S));
-    }
-    if all.len() == outages.len() {
-        return all; // nothing added: the link judges the list as it was written
-    }
-    all.sort_by(|a, b| a.start_s.total_cmp(&b.start_s));
-    merge(all)
-}
-
-fn away(start_s: f64, end_s: f64) -> OutageConfig {
-    OutageConfig { start_s, end_s, in_flight: InFlight::Drop }
-}
-
-fn merge(sorted: Vec<OutageConfig>) -> Vec<OutageConfig> {
-    let mut merged: Vec<OutageConfig> = Vec::new();
-    for window in sorted {
-        match merged.last_mut() {
-            Some(last) if window.start_s <= last.end_s => {
-                last.end_s = last.end_s.max(window.end_s);
-                if window.in_flight == InFlight::Drop {
-                    last.in_flight = InFlight::Drop;
-                }
-            }
-            _ => merged.push(window),
-        }
-    }
-    merged
+    away.extend(gone_at.and_then(|gone| Window::new(gone, Instant::FAR_FUTURE)));
+    Ok(away)
 }

@@ -4,7 +4,7 @@
 //! integers hold it exactly.
 
 use trace::{Cursor, OPPORTUNITY_BYTES, Opportunities, OpportunityCursor, Steps};
-use units::{Bitrate, Duration, Instant};
+use units::{Bitrate, Duration, Instant, Window};
 
 const WORK_PER_BYTE: u64 = 8 * 1_000_000_000;
 const NEVER: u64 = u64::MAX;
@@ -43,7 +43,7 @@ impl Capacity {
 pub(crate) struct Server {
     capacity: Capacity,
     /// Windows [start, end) without capacity, sorted.
-    holds: Vec<(Instant, Instant)>,
+    holds: Vec<Window>,
     /// Work between the exact end of the last service and the nanosecond it was rounded up to.
     spare_work: u64,
     /// Since when the packet in service has been served by this capacity (opportunities aside).
@@ -53,7 +53,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    pub(crate) fn new(capacity: Capacity, holds: Vec<(Instant, Instant)>) -> Self {
+    pub(crate) fn new(capacity: Capacity, holds: Vec<Window>) -> Self {
         Self { capacity, holds, spare_work: 0, since: Instant::ZERO, work: 0 }
     }
 
@@ -99,7 +99,7 @@ impl Server {
             let mut bytes = 0;
             while walk.position() <= cursor.position() {
                 let held = next_hold(&self.holds, walk.time());
-                if held.is_none_or(|&(start, _)| start > walk.time()) {
+                if held.is_none_or(|hold| hold.start > walk.time()) {
                     bytes += OPPORTUNITY_BYTES;
                 }
                 walk.advance();
@@ -162,7 +162,7 @@ impl Server {
             }
             Capacity::Opportunities { .. } => (0, NEVER), // served elsewhere
         };
-        if let Some(&(start, end)) = next_hold(&self.holds, at) {
+        if let Some(Window { start, end }) = next_hold(&self.holds, at) {
             if start <= at {
                 return (0, end.as_nanos());
             }
@@ -180,7 +180,7 @@ fn after(now: Instant) -> Instant {
 fn finish_opportunities(
     cursor: &mut OpportunityCursor,
     left_bytes: &mut u64,
-    holds: &[(Instant, Instant)],
+    holds: &[Window],
     start: Instant,
     bytes: u64,
 ) -> Instant {
@@ -192,8 +192,8 @@ fn finish_opportunities(
     loop {
         let now = cursor.time();
         match next_hold(holds, now) {
-            Some(&(hold_start, hold_end)) if hold_start <= now => {
-                cursor.seek(hold_end);
+            Some(hold) if hold.start <= now => {
+                cursor.seek(hold.end);
                 *left_bytes = OPPORTUNITY_BYTES;
             }
             _ => {
@@ -211,9 +211,9 @@ fn finish_opportunities(
 }
 
 /// The window that `now` is in, or else the next one.
-fn next_hold(holds: &[(Instant, Instant)], now: Instant) -> Option<&(Instant, Instant)> {
+fn next_hold(holds: &[Window], now: Instant) -> Option<Window> {
     if holds.is_empty() {
         return None;
     }
-    holds.get(holds.partition_point(|&(_, end)| end <= now))
+    holds.get(holds.partition_point(|hold| hold.end <= now)).copied()
 }

@@ -35,6 +35,8 @@ pub enum Event {
     PathRevived(PathId),
     /// The peer calls a path backup (true) or available.
     PathStatus(PathId, bool),
+    /// Client: the peer lets us open a further path.
+    PathLimitsRaised,
     /// A path is gone; the error code says who why.
     PathAbandoned(PathId, u64),
     /// The keys were updated (RFC 9001 §6).

@@ -15,7 +15,8 @@ use crate::meta::{ReceiveBuffer, SendBuffer};
 use crate::segment::{Kind, Payload, Segment};
 use crate::subflow::{Subflow, SubflowSender};
 use congestion::Group;
-use scheduler::{Dispatch, Outage, PathView, Scheduler};
+use forecast::{Feed, Forecast};
+use scheduler::{Dispatch, PathView, Scheduler};
 use std::collections::VecDeque;
 use units::{Instant, PathId};
 
@@ -37,22 +38,10 @@ struct PathState {
     redundant_packets: u64,
     /// End of the last new or repeated segment put on this path: its walk goes on from here.
     walked_to: u64,
-    /// Outages known ahead, the first of which is not over yet.
-    forecast: VecDeque<Outage>,
+    feed: Feed,
     unique_bytes: u64,
     /// Totals of subflows that this path had before.
     past: stats::PastSubflows,
-}
-
-impl PathState {
-    /// Drops foreseen outages that are over; true while a forecast is or was just there.
-    fn forgets_outages(&mut self, now: Instant) -> bool {
-        let had_some = !self.forecast.is_empty();
-        while self.forecast.front().is_some_and(|outage| outage.end <= now) {
-            self.forecast.pop_front();
-        }
-        had_some
-    }
 }
 
 /// A TCP or Multipath TCP endpoint.
@@ -87,6 +76,8 @@ pub struct Endpoint {
 impl Endpoint {
     /// An endpoint with `paths` paths, none of them opened.
     pub fn new(config: EndpointConfig, scheduler: Box<dyn Scheduler>, paths: usize) -> Self {
+        let feed = Feed::new(scheduler.capabilities().least_probability);
+        let path = || PathState { feed: feed.clone(), ..<_>::default() };
         Self {
             send: SendBuffer::new(
                 if config.autotune { 0 } else { config.send_buffer_bytes },
@@ -101,7 +92,7 @@ impl Endpoint {
             dispatch: Dispatch::new(scheduler),
             group: Group::new(),
             subflows: (0..paths).map(|_| None).collect(),
-            paths: (0..paths).map(|_| PathState::default()).collect(),
+            paths: (0..paths).map(|_| path()).collect(),
             fully_established: false,
             outbox: VecDeque::new(),
             dirty: false,
@@ -123,12 +114,11 @@ impl Endpoint {
         self.dirty = true;
     }
 
-    /// What is known ahead of a path, in order of time: schedulers see the outage that is under way
-    /// or comes next. Replaces what was known before.
-    pub fn set_forecast(&mut self, path: PathId, outages: Vec<Outage>) {
+    /// What is known ahead of a path: schedulers see the outage that is under way or comes next.
+    /// Replaces what was known before, unless that was issued later.
+    pub fn set_forecast(&mut self, path: PathId, forecast: Forecast) {
         if let Some(state) = self.paths.get_mut(path.index()) {
-            state.forecast = outages.into();
-            self.dirty = true;
+            self.dirty |= state.feed.update(forecast);
         }
     }
 

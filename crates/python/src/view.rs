@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 use scheduler::{ConnectionView, PathView};
-use units::Duration;
+use units::{Duration, Window};
 
 /// One path at the moment of a decision.
 #[pyclass(frozen, get_all, name = "PathView", module = "skyweave._skyweave")]
@@ -37,6 +37,8 @@ pub(crate) struct PyPathView {
     loss_ratio: f64,
     /// Start and end in seconds of the known outage that is under way or comes next.
     forecast_s: Option<(f64, f64)>,
+    /// How likely that outage is, 0 to 1.
+    forecast_probability: Option<f64>,
 }
 
 /// A connection at the moment of a decision.
@@ -79,7 +81,11 @@ impl PyPathView {
             mss_bytes: path.mss_bytes,
             pacing_mbps: path.pacing_rate.as_mbps(),
             loss_ratio: path.loss_ratio,
-            forecast_s: path.forecast.map(|o| (o.start.as_secs_f64(), o.end.as_secs_f64())),
+            forecast_s: path.forecast.map(|one| {
+                let Window { start, end } = one.window;
+                (start.as_secs_f64(), end.as_secs_f64())
+            }),
+            forecast_probability: path.forecast.map(|one| one.probability.get()),
         }
     }
 }

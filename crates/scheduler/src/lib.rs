@@ -28,7 +28,7 @@ pub use algorithm::{Algorithm, Choice, build};
 pub use dispatch::{Dispatch, Order, able};
 pub use factory::Factory;
 pub use scheduler::{Capabilities, Decision, PathEvent, PathSet, Scheduler};
-pub use view::{ConnectionView, Outage, PathView};
+pub use view::{ConnectionView, PathView};
 
 #[cfg(test)]
 mod tests;

@@ -1,5 +1,6 @@
 use crate::default_pick::serving_among;
 use crate::{ConnectionView, PathView};
+use forecast::Probability;
 use units::{Instant, PathId};
 
 /// A set of at most 64 paths.
@@ -96,11 +97,19 @@ pub struct Capabilities {
     /// The connection may use opportunistic retransmission and penalisation (mode `v0.96`,
     /// docs/model.md §2.6 and §2.7). By default it may.
     pub receive_buffer_optimisation: bool,
+    /// How likely a foreseen outage must be for the connection to heed it, by default as likely as
+    /// not: less likely ones are not in the view, and no path rests for them.
+    pub least_probability: Probability,
 }
 
 impl Default for Capabilities {
     fn default() -> Self {
-        Self { queue_limit_windows: 0, repeats: false, receive_buffer_optimisation: true }
+        Self {
+            queue_limit_windows: 0,
+            repeats: false,
+            receive_buffer_optimisation: true,
+            least_probability: Probability::EVEN,
+        }
     }
 }
 

@@ -1,13 +1,5 @@
+use forecast::Foreseen;
 use units::{Bitrate, Duration, Instant, PathId};
-
-/// The next window in which a path is known to carry nothing (a satellite handover, say).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Outage {
-    /// First moment without service.
-    pub start: Instant,
-    /// Service is back.
-    pub end: Instant,
-}
 
 /// One path as a scheduler sees it. Windows and queues count in packets of one MSS.
 #[derive(Clone, Copy, Debug)]
@@ -53,8 +45,9 @@ pub struct PathView {
     pub pacing_rate: Bitrate,
     /// Share of the sent packets that were lost, since the path began.
     pub loss_ratio: f64,
-    /// What is known of the path's outage that is under way or comes next.
-    pub forecast: Option<Outage>,
+    /// The path's foreseen outage that is under way or comes next, of those that are at least as
+    /// likely as [`crate::Capabilities::least_probability`].
+    pub forecast: Option<Foreseen>,
     /// Payload of the next segment on this path's own walk along the stream: the first after the
     /// last one that it sent, or the head, that others have sent and that has no DATA_ACK. 0 when
     /// the path is up to date; always 0 for schedulers that do not repeat.

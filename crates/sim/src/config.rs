@@ -3,10 +3,10 @@
 use crate::SimError;
 use application::Workload;
 use congestion::Choice as Congestion;
-use link::{Forecast, ForecastWord, PathConfig};
+use link::PathConfig;
 use mpquic::QuicConfig;
 use mptcp::Mode;
-use scheduler::{Choice as Scheduling, Outage};
+use scheduler::Choice as Scheduling;
 use serde::{Deserialize, Serialize};
 use units::Instant;
 
@@ -39,40 +39,6 @@ fn an_hour() -> f64 {
 
 fn tenth_of_a_second() -> u64 {
     100
-}
-
-/// The outages of both links of a path as one list of windows apart from each other.
-pub(crate) fn true_outages(path: &PathConfig) -> Result<Vec<Outage>, SimError> {
-    let both = path.down.outages.iter().chain(&path.up.outages);
-    apart("outages", both.map(|outage| (outage.start_s, outage.end_s)).collect())
-}
-
-/// What the sending end knows ahead of a path; empty when it knows nothing.
-pub(crate) fn known_outages(path: &PathConfig) -> Result<Vec<Outage>, SimError> {
-    match &path.forecast {
-        Forecast::Word(ForecastWord::None) => Ok(Vec::new()),
-        Forecast::Word(ForecastWord::Outages) => true_outages(path),
-        Forecast::Windows(windows) => {
-            apart("forecast", windows.iter().map(|one| (one.start_s, one.end_s)).collect())
-        }
-    }
-}
-
-/// Windows in order of time; those that touch are one.
-fn apart(field: &'static str, mut windows: Vec<(f64, f64)>) -> Result<Vec<Outage>, SimError> {
-    windows.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let mut known: Vec<Outage> = Vec::new();
-    for (start_s, end_s) in windows {
-        if end_s <= start_s {
-            return Err(SimError::Window { field, start_s, end_s });
-        }
-        let next = Outage { start: instant(field, start_s)?, end: instant(field, end_s)? };
-        match known.last_mut() {
-            Some(last) if next.start <= last.end => last.end = last.end.max(next.end),
-            _ => known.push(next),
-        }
-    }
-    Ok(known)
 }
 
 /// Which transport a connection speaks.

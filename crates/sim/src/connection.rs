@@ -97,8 +97,8 @@ impl Connection {
             Transport::Mpquic => {
                 let end = |is_client, scheduler| {
                     let seed = seed.wrapping_add(u64::from(is_client));
-                    let (connection, paths) = (config, paths.len());
-                    QuicEnd::new(&Setup { connection, is_client, paths, seed }, scheduler)
+                    let (connection, backup) = (config, &backup[..]);
+                    QuicEnd::new(&Setup { connection, is_client, backup, seed }, scheduler)
                 };
                 (Box::new(end(true, client_scheduler)?), Box::new(end(false, server_scheduler)?))
             }

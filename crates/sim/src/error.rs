@@ -30,16 +30,6 @@ pub enum SimError {
         /// The name.
         name: String,
     },
-    /// A foreseen outage that ends before it begins.
-    #[error("{field} of a path from {start_s} s to {end_s} s: end_s must be after start_s")]
-    Window {
-        /// Where it stands.
-        field: &'static str,
-        /// Its beginning.
-        start_s: f64,
-        /// Its end.
-        end_s: f64,
-    },
     /// TLS refused the certificate that the simulator made.
     #[error("no identity could be made for the servers of multipath QUIC: report this")]
     Tls,

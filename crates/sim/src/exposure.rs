@@ -1,9 +1,8 @@
 //! Which retransmissions an outage caused: the record says it, no endpoint knows it.
 
 use mptcp::Payload;
-use scheduler::Outage;
 use std::collections::{HashSet, VecDeque};
-use units::{Duration, Instant, PathId};
+use units::{Duration, Instant, PathId, Window};
 
 /// Copies that one outage or another made necessary, by the path that had carried the original.
 #[derive(Clone, Copy, Debug, Default)]
@@ -28,7 +27,7 @@ pub(crate) struct Exposure {
 struct Subflow {
     incarnation: u16,
     /// Outages that are not over.
-    outages: VecDeque<Outage>,
+    outages: VecDeque<Window>,
     /// Subflow sequence number of the next new segment.
     next: u64,
     exposed: HashSet<u64>,
@@ -37,8 +36,8 @@ struct Subflow {
 
 impl Exposure {
     /// For subflows over paths with these outages.
-    pub fn new(outages: Vec<Vec<Outage>>) -> Self {
-        let subflow = |outages: Vec<Outage>| Subflow { outages: outages.into(), ..<_>::default() };
+    pub fn new(outages: Vec<Vec<Window>>) -> Self {
+        let subflow = |outages: Vec<Window>| Subflow { outages: outages.into(), ..<_>::default() };
         Self { subflows: outages.into_iter().map(subflow).collect(), pieces: HashSet::new() }
     }
 

@@ -1,12 +1,13 @@
 //! The event loop.
 
 use crate::SimError;
-use crate::config::{RunConfig, instant, known_outages, true_outages};
+use crate::config::{RunConfig, instant};
 use crate::connection::{Connection, Phase, Side};
 use crate::exposure::Exposure;
 use crate::outcome::{Outcome, SampleRow, Totals};
 use crate::script::{Action, write};
 use crate::wire::Wire;
+use forecast::Update;
 use link::{Direction, Link, build_paths, link_names, stream_seed};
 use scheduler::Scheduler;
 use std::collections::BTreeMap;
@@ -61,6 +62,8 @@ struct World {
     connections: Vec<Connection>,
     script: Vec<(Instant, Action)>,
     script_next: usize,
+    /// Forecasts that reach the senders on each path during the run.
+    updates: Vec<Vec<Update>>,
     /// Due times: links first, then client and server of each connection.
     due: Vec<Instant>,
     sample_interval: Duration,
@@ -89,25 +92,28 @@ impl World {
             let seed = stream_seed(config.seed, &format!("connection {place}"), "controllers");
             let scheduler = schedulers.remove(&place).unwrap_or_else(|| (&one.scheduler).into());
             check_size("subflows of a connection", paths.len(), MAX_PATHS)?;
-            let outages = paths.iter().map(|path| true_outages(&config.paths[*path]));
+            let outages = paths.iter().map(|path| config.paths[*path].true_outages());
             let exposure = Exposure::new(outages.collect::<Result<_, _>>()?);
             let mut built =
                 Connection::new(one, (paths.clone(), backup), seed, scheduler, exposure)?;
             for (local, path) in paths.iter().enumerate() {
-                let known = known_outages(&config.paths[*path])?;
+                let known = config.paths[*path].known()?;
                 built.sender_mut().set_forecast(PathId(local as u8), known);
             }
             connections.push(built);
             paths_of.push(paths);
         }
         let sample_interval = Duration::from_millis(config.sample_interval_ms);
+        let updates = config.paths.iter().map(|path| path.updates());
+        let updates: Vec<Vec<Update>> = updates.collect::<Result<_, _>>()?;
         Ok(Self {
             path_names: config.paths.iter().map(|path| path.name.clone()).collect(),
             due: vec![Instant::FAR_FUTURE; links.len() + 2 * connections.len()],
             links,
             connections,
-            script: write(config, &paths_of)?,
+            script: write(config, &paths_of, &updates)?,
             script_next: 0,
+            updates,
             sample_interval,
             next_sample: Instant::ZERO + sample_interval,
             stop_at: instant("stop_after_s", config.stop_after_s)?,
@@ -178,6 +184,12 @@ impl World {
         let (_, action) = self.script[self.script_next];
         self.script_next += 1;
         let place = match action {
+            Action::Forecast { connection, path, update } => {
+                let update = &self.updates[self.connections[connection].paths[path]][update];
+                let sender = self.connections[connection].sender_mut();
+                sender.set_forecast(PathId(path as u8), update.forecast.clone());
+                connection
+            }
             Action::Open { connection } => {
                 self.connections[connection].open(now);
                 connection

@@ -1,12 +1,15 @@
-//! What happens at times known beforehand: connections open and end, paths come and go, samples.
+//! What happens at times known beforehand: connections open and end, paths come and go, forecasts arrive.
 
 use crate::config::instant;
 use crate::{RunConfig, SimError, Transport};
+use forecast::Update;
 use units::Instant;
 
 /// One thing that happens at a known time; `connection` and `path` count within the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Action {
+    // What arrives at a moment is known to everything else that happens then.
+    Forecast { connection: usize, path: usize, update: usize },
     // An interface that is there in windows that touch goes before it comes.
     PathDown { connection: usize, path: usize },
     PathUp { connection: usize, path: usize },
@@ -18,6 +21,7 @@ pub(crate) enum Action {
 pub(crate) fn write(
     config: &RunConfig,
     paths_of: &[Vec<usize>],
+    updates: &[Vec<Update>],
 ) -> Result<Vec<(Instant, Action)>, SimError> {
     let mut script = Vec::new();
     for (connection, (one, paths)) in config.connections.iter().zip(paths_of).enumerate() {
@@ -28,6 +32,9 @@ pub(crate) fn write(
             script.push((end, Action::End { connection }));
         }
         for (local, path) in paths.iter().enumerate() {
+            for (update, known) in updates[*path].iter().enumerate() {
+                script.push((known.arrives, Action::Forecast { connection, path: local, update }));
+            }
             for window in &config.paths[*path].present {
                 let up = instant("present.start_s", window.start_s)?.max(start);
                 let down = window.end_s.map(|end_s| instant("present.end_s", end_s)).transpose()?;

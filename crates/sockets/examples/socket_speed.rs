@@ -69,6 +69,7 @@ fn ours(paths: u32, bytes: u64) -> Cost {
         server: None,
         pin: None,
         paths: Vec::new(),
+        backups: Vec::new(),
     };
     let far = plan.clone();
     plan.server = Some(SocketAddr::new(any.ip(), server.port()));

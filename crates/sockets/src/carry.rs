@@ -3,6 +3,7 @@
 use crate::client::{Client, ClientConfig};
 use crate::clock::Clock;
 use crate::error::SocketError;
+use crate::foresight::{Foresight, PathForecasts};
 use crate::gate::RetryPolicy;
 use crate::interfaces::Local;
 use crate::options::PACING_GRAIN;
@@ -12,12 +13,11 @@ use crate::tls::{Anchor, Identity, Trust};
 use crate::transfer::{COMPLETE, Shared, Transfer, TransferPlan, TransferReport};
 use application::Workload;
 use mpquic::{Closed, Config, QuicConfig, Role, StudyConnection};
-use scheduler::Outage;
 use serde::Deserialize;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use units::{Duration, Instant};
 
-/// The protocol of transfer transfers.
+/// The protocol of workloads.
 const ALPN: &[u8] = b"skyweave-bulk";
 /// A self-signed certificate has to name something; clients know it by its pin.
 const NAME: &str = "bulk.skyweave";
@@ -27,16 +27,6 @@ const LOOK: Duration = Duration::from_millis(20);
 const LAST_LOOK: Duration = Duration::from_millis(20);
 /// Between two tries to reach the server: a device tries again as soon as it has a path.
 const RETRY: Duration = Duration::from_millis(100);
-
-/// Outages that are known ahead.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Foreseen {
-    /// The client's address on the path.
-    pub client: IpAddr,
-    /// Beginning and end of each, on `CLOCK_MONOTONIC`.
-    pub outages_ns: Vec<(u64, u64)>,
-}
 
 /// How a connection of a study behaves.
 #[derive(Clone, Debug, Deserialize)]
@@ -73,9 +63,9 @@ pub struct Carry {
     pub end_ns: u64,
     /// Spacing of the samples; 0: none.
     pub interval_ns: u64,
-    /// What the sender knows ahead.
+    /// What the sender knows ahead, and what reaches it later.
     #[serde(default)]
-    pub forecasts: Vec<Foreseen>,
+    pub forecasts: Vec<PathForecasts>,
     /// Client: where the server is.
     pub server: Option<SocketAddr>,
     /// Client: fingerprint of the server's certificate.
@@ -83,6 +73,9 @@ pub struct Carry {
     /// Client: interfaces or addresses of the paths.
     #[serde(default)]
     pub paths: Vec<String>,
+    /// Client: those of `paths` that carry data only while no other one is usable.
+    #[serde(default)]
+    pub backups: Vec<String>,
 }
 
 /// All of it is on `CLOCK_MONOTONIC` itself.
@@ -91,23 +84,18 @@ fn clock() -> Clock {
 }
 
 impl Carry {
-    fn plan(&self, is_client: bool) -> TransferPlan {
+    fn plan(&self, is_client: bool) -> Result<TransferPlan, SocketError> {
         let at = Instant::from_nanos;
-        let known = |of: &Foreseen| {
-            let outages = of.outages_ns.iter();
-            let outages = outages.map(|(start, end)| Outage { start: at(*start), end: at(*end) });
-            (of.client, outages.collect())
-        };
-        TransferPlan {
+        Ok(TransferPlan {
             workload: self.workload.clone(),
             end: at(self.end_ns),
             epoch: at(self.epoch_ns),
             interval: Duration::from_nanos(self.interval_ns),
-            forecasts: self.forecasts.iter().map(known).collect(),
+            foresight: Foresight::new(&self.forecasts, at(self.epoch_ns))?,
             is_client,
             datagram_bytes: self.behaviour.connection.quic.datagram_bytes as u64,
             clock: clock(),
-        }
+        })
     }
 }
 
@@ -121,10 +109,16 @@ pub fn carry(carry: &Carry) -> Result<TransferReport, SocketError> {
     let server = carry.server.ok_or_else(|| missing("address"))?;
     let pin = carry.pin.as_ref().ok_or_else(|| missing("fingerprint"))?;
     let trust = Trust::new(&Anchor::pin(pin)?)?;
+    let place = |name: &String| carry.paths.iter().position(|path| path == name);
+    let unknown = |name: &String| {
+        SocketError::Config(format!("the backup path {name} is none of the client's paths"))
+    };
+    let backups = carry.backups.iter().map(|name| place(name).ok_or_else(|| unknown(name)));
     let config = ClientConfig {
         servers: vec![server],
         name: server.to_string(),
         paths: carry.paths.iter().map(|path| Local::parse(path)).collect(),
+        backups: backups.collect::<Result<_, _>>()?,
         endpoint: carry.behaviour.config(trust.role(NAME, ALPN)?)?,
         trust,
         scheduler: carry.behaviour.scheduler.clone().into(),
@@ -133,8 +127,9 @@ pub fn carry(carry: &Carry) -> Result<TransferReport, SocketError> {
         clock: clock(),
     };
     let end = Instant::from_nanos(carry.end_ns);
+    let plan = carry.plan(true)?;
     loop {
-        let (mut transfer, report) = Transfer::new(carry.plan(true));
+        let (mut transfer, report) = Transfer::new(plan.clone());
         let error = match Client::connect(config.clone(), &mut transfer) {
             Ok(mut client) => {
                 let _how = client.run(&mut transfer); // the report has it
@@ -195,7 +190,7 @@ impl TransferServer {
     /// What the system refuses.
     pub fn carry(&mut self, carry: &Carry) -> Result<TransferReport, SocketError> {
         let mut service = OneTransfer {
-            plan: carry.plan(false),
+            plan: carry.plan(false)?,
             reports: Vec::new(),
             look_at: Instant::ZERO,
             over: false,

@@ -1,25 +1,26 @@
 //! A client: one connection over several interfaces.
 
+mod paths;
+
 use crate::clock::Clock;
 use crate::connect::{Race, Winner};
 use crate::error::{SocketError, words};
 use crate::interfaces::Local;
-use crate::lane::{Lane, State};
-use crate::session::{Ends, Notice, PathReport, Session, Status};
+use crate::lane::Lane;
+use crate::session::{PathReport, Session, Status};
 use crate::socket::{Route, Space};
 use crate::tls::Trust;
 use crate::wait::wait;
 use crate::watch::Watch;
-use mpquic::{Closed, Ecn, Endpoint, Event};
+use mpquic::{Closed, Ecn, Endpoint, Event, PathManager};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use units::{Duration, Instant, PathId};
 
 /// How often interfaces are looked at.
 const TEND: Duration = Duration::from_millis(250);
-/// A path that is silent for this long, while others work, is opened anew from another port: the
-/// address that the other end sees may have changed (a NAT that forgot it).
-const RENEW: Duration = Duration::from_secs(5);
+/// How soon they are looked at after a datagram could not be sent.
+const TEND_SOON: Duration = Duration::from_millis(20);
 /// How long a socket that takes no more holds the others up; then its datagrams are lost.
 const PATIENCE: Duration = Duration::from_millis(20);
 /// Datagrams made in one turn, before what came is looked at.
@@ -37,6 +38,8 @@ pub struct ClientConfig {
     pub name: String,
     /// Local ends of the paths, the preferred one first.
     pub paths: Vec<Local>,
+    /// Those of them, by place, that carry data only while no other path is usable.
+    pub backups: Vec<usize>,
     /// The endpoint.
     pub endpoint: mpquic::Config,
     /// How the server is verified; the same as in `endpoint`.
@@ -51,6 +54,23 @@ pub struct ClientConfig {
     pub clock: Clock,
 }
 
+impl ClientConfig {
+    /// Tells a new endpoint which paths are backups.
+    pub(crate) fn mark_backups(&self, endpoint: &mut Endpoint) {
+        for place in &self.backups {
+            for net in nets_of(*place) {
+                let _known = endpoint.set_path_status(net, true); // places are below `MOST_LANES`
+            }
+        }
+    }
+}
+
+/// What the paths of a lane are called: its place, or the one beside while the former path there
+/// could not be given up yet.
+fn nets_of(place: usize) -> [PathId; 2] {
+    [place, place + MOST_LANES].map(|net| PathId(net as u8))
+}
+
 /// A connection and its paths.
 pub struct Client {
     config: ClientConfig,
@@ -61,9 +81,8 @@ pub struct Client {
     watch: Option<Watch>,
     tend_at: Instant,
     blocked_since: Option<Instant>,
-    /// Multipath was negotiated; `None` before.
-    multipath: Option<bool>,
-    confirmed: bool,
+    /// What becomes of the paths; a lane is an interface.
+    manager: PathManager,
 }
 
 impl Client {
@@ -78,6 +97,8 @@ impl Client {
         let lane_of = |local: &Local| Lane::new(local.clone(), remote, config.servers.clone());
         let mut lanes: Vec<Lane> = config.paths.iter().map(lane_of).collect();
         lanes[lane].begin(socket, PathId(lane as u8));
+        let mut manager = PathManager::default();
+        manager.begin(PathId(lane as u8));
         let tend_at = Instant::ZERO;
         let client = Self {
             config,
@@ -88,8 +109,7 @@ impl Client {
             watch: Watch::new(),
             tend_at,
             blocked_since: None,
-            multipath: None,
-            confirmed: false,
+            manager,
         };
         Ok(client)
     }
@@ -137,7 +157,8 @@ impl Client {
             Some(at) => at, // nothing is made meanwhile, whatever the endpoint wants
             None => self.endpoint.poll_timeout().unwrap_or(Instant::FAR_FUTURE),
         };
-        let until = timer.min(session.due()).min(self.tend_at);
+        let policy = self.manager.poll_timeout().unwrap_or(Instant::FAR_FUTURE);
+        let until = timer.min(session.due()).min(self.tend_at).min(policy);
         let sockets = self.lanes.iter().filter_map(|lane| lane.socket.as_ref());
         wait(self.config.clock, sockets, self.watch.as_ref(), until)
     }
@@ -176,6 +197,7 @@ impl Client {
             self.tend(now, session);
             self.tend_at = now + TEND;
         }
+        self.manage_paths(now);
         let status = session.work(now, &mut self.endpoint, &events);
         let ended = events.into_iter().find_map(|event| match event {
             Event::Closed(closed) => Some(closed),
@@ -188,140 +210,6 @@ impl Client {
             return Some(Closed::Local);
         }
         ended
-    }
-
-    fn on_event(&mut self, now: Instant, event: &Event, session: &mut dyn Session) {
-        match event {
-            Event::Confirmed => {
-                self.confirmed = true;
-                self.tend_at = now;
-            }
-            Event::MultipathNegotiated => self.multipath = Some(true),
-            Event::NoMultipath => {
-                self.multipath = Some(false);
-                if self.lanes.len() > 1
-                    && let Some(first) = self.lanes.iter().find(|lane| lane.net.is_some())
-                {
-                    session.notice(Notice::OnePath(first.local.to_string()));
-                }
-            }
-            Event::PathEstablished(net) | Event::PathRevived(net) => {
-                if *event == Event::PathEstablished(*net)
-                    && let Some(lane) = self.lanes.iter().find(|lane| lane.net == Some(*net))
-                {
-                    let local = lane.address().map(|address| address.ip());
-                    let ends = Ends { local, remote: lane.remote.ip() };
-                    session.on_path(&mut self.endpoint, *net, ends);
-                }
-                if let Some(lane) = self.lane_of(*net) {
-                    lane.state = State::Up;
-                    lane.pause = Duration::ZERO;
-                    session.notice(Notice::PathUp(lane.local.to_string()));
-                }
-            }
-            Event::PathFailed(net) => {
-                // One without a socket is known to be down.
-                if let Some(lane) = self.lane_of(*net).filter(|lane| lane.socket.is_some()) {
-                    lane.state = State::Silent { since: now };
-                    let why = "it does not answer".to_owned();
-                    session.notice(Notice::PathDown(lane.local.to_string(), why));
-                }
-            }
-            // One that was left to be opened anew at once is over, and not the new one.
-            Event::PathAbandoned(net, _) if self.endpoint.has_path(*net) => {}
-            Event::PathAbandoned(net, _) => {
-                if let Some(lane) = self.lane_of(*net) {
-                    let was_up = lane.state == State::Up;
-                    lane.end(now);
-                    lane.back_off(now);
-                    let why = "it was given up".to_owned();
-                    if was_up {
-                        session.notice(Notice::PathDown(lane.local.to_string(), why));
-                    }
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn lane_of(&mut self, net: PathId) -> Option<&mut Lane> {
-        self.lanes.iter_mut().find(|lane| lane.net == Some(net))
-    }
-
-    // ---- paths that come and go -----------------------------------------------------------------
-
-    /// Looks after interfaces: what vanished is given up, what is (back) there is opened.
-    fn tend(&mut self, now: Instant, session: &mut dyn Session) {
-        for place in 0..self.lanes.len() {
-            let lane = &mut self.lanes[place];
-            if lane.has_lost_its_address() {
-                self.lose(now, place, "its interface is down or has lost its address", session);
-            }
-            let lane = &mut self.lanes[place];
-            if let State::Silent { since } = lane.state
-                && since + RENEW <= now
-                && self.others_are_up(place)
-            {
-                self.lanes[place].end(now);
-            }
-            self.settle_old(now, place);
-            let lane = &self.lanes[place];
-            if lane.state == State::Down && lane.retry_at <= now && self.confirmed {
-                self.open(now, place, session);
-            }
-        }
-    }
-
-    fn others_are_up(&self, place: usize) -> bool {
-        let mut others = self.lanes.iter().enumerate().filter(|(other, _)| *other != place);
-        self.multipath == Some(true) && others.any(|(_, lane)| lane.state == State::Up)
-    }
-
-    /// The local end of a path is gone.
-    fn lose(&mut self, now: Instant, place: usize, why: &str, session: &mut dyn Session) {
-        let others = self.others_are_up(place);
-        let lane = &mut self.lanes[place];
-        let was_up = lane.state == State::Up;
-        if others {
-            lane.end(now);
-        } else {
-            lane.hold(); // path IDs are few, and the peer could not learn of a new one
-        }
-        if was_up {
-            session.notice(Notice::PathDown(lane.local.to_string(), why.to_owned()));
-        }
-        self.settle_old(now, place);
-    }
-
-    /// Gives former paths of a lane up as soon as another one is there.
-    fn settle_old(&mut self, now: Instant, place: usize) {
-        let endpoint = &mut self.endpoint;
-        self.lanes[place]
-            .old
-            .retain(|net| endpoint.has_path(*net) && endpoint.abandon_path(now, *net).is_err());
-    }
-
-    /// Opens a path, or the socket of one that is held.
-    fn open(&mut self, now: Instant, place: usize, session: &mut dyn Session) {
-        let free = self.free_net(place);
-        let lane = &mut self.lanes[place];
-        if lane.reopen() {
-            return session.notice(Notice::PathUp(lane.local.to_string()));
-        }
-        let Some(net) = free.filter(|_| self.multipath == Some(true)) else { return };
-        let Ok(socket) = lane.dial() else { return lane.back_off(now) };
-        match self.endpoint.add_path(now, net) {
-            Ok(()) => lane.begin(socket, net),
-            Err(_) => lane.retry_at = now + TEND, // the peer's path IDs come with time
-        }
-    }
-
-    /// What a lane's next path is called: its place, or the one beside while the former path there
-    /// could not be given up yet.
-    fn free_net(&self, place: usize) -> Option<PathId> {
-        let lane = &self.lanes[place];
-        let nets = [place, place + MOST_LANES].map(|net| PathId(net as u8));
-        nets.into_iter().find(|net| lane.net != Some(*net) && !lane.old.contains(net))
     }
 
     // ---- sending --------------------------------------------------------------------------------
@@ -362,7 +250,7 @@ impl Client {
                 lane.gone |= socket.flush().is_err();
             }
             if lane.gone {
-                self.tend_at = now;
+                self.tend_at = self.tend_at.min(now + TEND_SOON);
             }
         }
     }

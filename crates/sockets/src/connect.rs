@@ -122,6 +122,7 @@ impl<'a> Race<'a> {
             let seed = random_u64();
             let endpoint = Endpoint::new(self.config.endpoint.clone(), scheduler, at, seed);
             let mut endpoint = endpoint.map_err(|error| SocketError::Tls(error.to_string()))?;
+            self.config.mark_backups(&mut endpoint);
             if let Some(folder) = &self.config.qlog {
                 log::start(&mut endpoint, now, folder, &format!("client-{seed:016x}"));
             }

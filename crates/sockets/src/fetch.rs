@@ -71,6 +71,7 @@ pub(crate) fn fetch_from(
         servers,
         name,
         paths: fetch.locals.clone(),
+        backups: Vec::new(),
         endpoint: fetch.options.config(role)?,
         trust,
         scheduler: fetch.options.scheduler.clone().into(),

@@ -4,23 +4,7 @@ use crate::error::SocketError;
 use crate::interfaces::Local;
 use crate::socket::Socket;
 use std::net::SocketAddr;
-use units::{Duration, Instant, PathId};
-
-/// Between two tries to open a path.
-const FIRST_PAUSE: Duration = Duration::from_secs(1);
-const LONGEST_PAUSE: Duration = Duration::from_secs(16);
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum State {
-    /// No path.
-    Down,
-    /// Waiting for its validation.
-    Opening,
-    /// Carries data.
-    Up,
-    /// Does not answer.
-    Silent { since: Instant },
-}
+use units::PathId;
 
 #[derive(Debug)]
 pub(crate) struct Lane {
@@ -36,9 +20,6 @@ pub(crate) struct Lane {
     pub last: Option<PathId>,
     /// Former ones that could not be given up yet, because they were the last.
     pub old: Vec<PathId>,
-    pub state: State,
-    pub retry_at: Instant,
-    pub pause: Duration,
     /// Sending said that the local end is no more.
     pub gone: bool,
     pub received_bytes: u64,
@@ -56,9 +37,6 @@ impl Lane {
             net: None,
             last: None,
             old: Vec::new(),
-            state: State::Down,
-            retry_at: Instant::ZERO,
-            pause: Duration::ZERO,
             gone: false,
             received_bytes: 0,
             former: None,
@@ -86,20 +64,23 @@ impl Lane {
         self.former = socket.local_addr();
         self.old.extend(self.net.take());
         (self.socket, self.net, self.gone) = (Some(socket), Some(net), false);
-        self.state = State::Opening;
     }
 
     /// The path is over; another may follow.
-    pub fn end(&mut self, now: Instant) {
-        self.last = self.net;
+    pub fn end(&mut self) {
+        self.last = self.net.or(self.last);
         self.old.extend(self.net.take());
-        (self.socket, self.state, self.gone) = (None, State::Down, false);
-        self.retry_at = now;
+        (self.socket, self.gone) = (None, false);
     }
 
     /// The path is without a socket until it can have the same one again.
     pub fn hold(&mut self) {
-        (self.socket, self.state, self.gone) = (None, State::Down, false);
+        (self.socket, self.gone) = (None, false);
+    }
+
+    /// Whether there is an address to send from.
+    pub fn has_a_way(&self) -> bool {
+        self.remotes.iter().any(|remote| self.local.source(*remote).is_ok())
     }
 
     /// A path that is held gets a socket with the address and port that it had, so that nothing
@@ -111,15 +92,9 @@ impl Lane {
         };
         let same = socket.local_addr() == Some(former);
         if same {
-            (self.socket, self.state) = (Some(socket), State::Up);
+            self.socket = Some(socket);
         }
         same
-    }
-
-    /// Not again at once. Interfaces are looked at each second, failing paths ever more rarely.
-    pub fn back_off(&mut self, now: Instant) {
-        self.retry_at = now + self.pause.max(FIRST_PAUSE);
-        self.pause = (self.pause * 2).clamp(FIRST_PAUSE, LONGEST_PAUSE);
     }
 
     /// Whether the socket's address is no longer one that the path can send from.

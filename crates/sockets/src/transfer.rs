@@ -2,13 +2,12 @@
 //! benchmarks measure.
 
 use crate::clock::{Clock, monotonic_ns};
+use crate::foresight::Foresight;
 use crate::session::{Ends, PathReport, Session, Status};
 use application::{Application, Row as Measured, Workload};
 use mpquic::{ApplicationHost, Closed, Endpoint, Event};
-use scheduler::Outage;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use units::{Direction, Duration, Instant, PathId};
 
@@ -28,8 +27,8 @@ pub struct TransferPlan {
     pub epoch: Instant,
     /// Spacing of the samples; zero: none.
     pub interval: Duration,
-    /// What is known ahead of the path with this address at the client.
-    pub forecasts: Vec<(IpAddr, Vec<Outage>)>,
+    /// What is known ahead of the paths.
+    pub foresight: Foresight,
     /// This end is the client.
     pub is_client: bool,
     /// A full datagram.
@@ -269,6 +268,7 @@ impl Session for Transfer {
         if self.end.is_some() {
             return Status::Working;
         }
+        self.plan.foresight.deliver(now, endpoint);
         let signals = events.iter().filter_map(ApplicationHost::signal);
         self.host.serve(now, endpoint, signals, &mut *self.application);
         self.note(endpoint, events);
@@ -288,7 +288,7 @@ impl Session for Transfer {
             Some(_) if self.over => Instant::FAR_FUTURE,
             Some(_) => Instant::ZERO,
             None => {
-                let look = self.tick_at().min(self.plan.end);
+                let look = self.tick_at().min(self.plan.end).min(self.plan.foresight.due());
                 self.application.poll_at().map_or(look, |at| at.min(look))
             }
         }
@@ -322,12 +322,7 @@ impl Session for Transfer {
         let client = if self.plan.is_client { ends.local } else { Some(ends.remote) };
         let name = client.map(|ip| ip.to_canonical().to_string()).unwrap_or_default();
         self.clients.insert(net, name);
-        let forecasts = &self.plan.forecasts;
-        let known =
-            forecasts.iter().find(|(of, _)| client.map(|ip| ip.to_canonical()) == Some(*of));
-        if let Some((_, outages)) = known {
-            endpoint.set_forecast(net, outages.clone());
-        }
+        self.plan.foresight.on_path(endpoint, net, client);
     }
 }
 

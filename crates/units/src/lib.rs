@@ -1,4 +1,4 @@
-//! Time, rate, direction and path identity: the words that every other crate shares.
+//! Time, windows of it, rate, direction and path identity: the words that every other crate shares.
 //!
 //! Sans-IO: no clock is read here. An [`Instant`] counts nanoseconds since the run began and is
 //! always handed in by the engine.
@@ -7,12 +7,14 @@ mod bitrate;
 mod direction;
 mod instant;
 mod path;
+mod window;
 
 pub use bitrate::Bitrate;
 pub use direction::Direction;
 pub use instant::Instant;
 pub use path::PathId;
 pub use std::time::Duration;
+pub use window::{Window, union};
 
 #[cfg(test)]
 mod tests;

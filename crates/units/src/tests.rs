@@ -1,4 +1,4 @@
-use crate::{Bitrate, Duration, Instant};
+use crate::{Bitrate, Duration, Instant, Window, union};
 use proptest::prelude::*;
 
 #[test]
@@ -27,6 +27,44 @@ proptest! {
         prop_assert!(rate.bytes_in(span) >= bytes);
         if span > Duration::from_nanos(8) {
             prop_assert!(rate.bytes_in(span - Duration::from_nanos(1)) <= bytes);
+        }
+    }
+}
+
+fn window(start_ms: u64, end_ms: u64) -> Window {
+    Window { start: Instant::from_millis(start_ms), end: Instant::from_millis(end_ms) }
+}
+
+#[test]
+fn a_window_holds_its_start_and_not_its_end() {
+    let (start, end) = (Instant::from_millis(2), Instant::from_millis(5));
+    let known = Window::new(start, end).unwrap();
+    assert!(known.contains(start) && !known.contains(end));
+    assert_eq!(known.length(), Duration::from_millis(3));
+    assert_eq!(known.within(window(4, 9)), Some(window(4, 5)));
+    assert_eq!(known.within(window(5, 9)), None);
+    assert_eq!((Window::new(start, start), Window::new(end, start)), (None, None));
+}
+
+#[test]
+fn windows_that_touch_or_overlap_become_one_and_join_their_values() {
+    let windows =
+        [(window(7, 8), 'd'), (window(3, 5), 'b'), (window(1, 3), 'a'), (window(4, 4), 'c')];
+    let joined = union(windows.map(|(w, c)| (w, c.to_string())), |a, b| a + &b);
+    assert_eq!(joined, [(window(1, 5), "abc".to_owned()), (window(7, 8), "d".to_owned())]);
+}
+
+proptest! {
+    #[test]
+    fn the_union_holds_the_same_moments_in_windows_apart(
+        spans in prop::collection::vec((0_u64..60, 1_u64..9), 0..12),
+    ) {
+        let windows: Vec<Window> = spans.iter().map(|(at, length)| window(*at, at + length)).collect();
+        let joined = Window::union(windows.iter().copied());
+        prop_assert!(joined.windows(2).all(|pair| pair[0].end < pair[1].start));
+        for at in (0..80).map(Instant::from_millis) {
+            let within = |all: &[Window]| all.iter().any(|one| one.contains(at));
+            prop_assert_eq!(within(&joined), within(&windows));
         }
     }
 }

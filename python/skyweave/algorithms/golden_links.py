@@ -15,10 +15,10 @@ from skyweave.model.config import (
     DelaySteps,
     DropTail,
     Link,
-    OutageWindow,
     Path,
     RateSteps,
 )
+from skyweave.model.windows import OutageWindow
 
 MBPS = 50.0
 RTT_MS = 60.0

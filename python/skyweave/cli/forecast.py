@@ -22,10 +22,11 @@ from rich.progress import Progress as Bar
 from skyweave.data.writers import write_bytes
 from skyweave.errors import ConfigError
 from skyweave.forecast.measurement import Kind, Measurement
-from skyweave.forecast.outlook import Forecast, Window, read_forecast, slot_forecast
+from skyweave.forecast.outlook import ForecastFile, read_forecast, slot_forecast
 from skyweave.forecast.pings import unix_s
 from skyweave.forecast.readers import read_measurement
 from skyweave.forecast.slots import STARLINK_PERIOD_S, SlotEstimate, estimate_slots
+from skyweave.model.forecast import Forecast, ForecastSeries
 
 forecast_app = typer.Typer(
     help="Slots and handovers in measurements, and forecasts from them.", no_args_is_help=True
@@ -67,7 +68,7 @@ def slots(
     if out is not None:
         made = slot_forecast(estimate, series.end_unix_s if begin is None else begin, duration)
         made.write(out)
-        _note(as_json, f"{out}: {len(made.windows)} windows, {_span(made)}")
+        _note(as_json, f"{out}: {len(made.forecast.outages)} windows, {_span(made)}")
 
 
 @forecast_app.command()
@@ -76,11 +77,31 @@ def show(file: Annotated[Path, typer.Argument(help="A forecast (JSON).")]) -> No
     known = read_forecast(file)
     console = Console(highlight=False, soft_wrap=True)
     console.print(f"{known.source}: {known.method}", markup=False)
-    console.print(f"{len(known.windows)} windows, {_span(known)}")
-    for window in known.windows[:SHOWN]:
-        console.print(f"  {_window(window)}")
-    if len(known.windows) > SHOWN:
+    console.print(f"{len(known.forecast.outages)} windows, {_span(known)}")
+    _show(console, known.forecast, known.start_unix_s)
+    for number, update in enumerate(known.updates):
+        if number == SHOWN:
+            console.print(f"… {len(known.updates)} updates in all")
+            break
+        there = update.forecast
+        arrives = _utc(known.start_unix_s + update.arrives_s)
+        console.print(f"update at {arrives}: {len(there.outages)} windows")
+        _show(console, there, known.start_unix_s)
+
+
+def _show(console: Console, known: Forecast, zero_unix_s: float) -> None:
+    """Print the first outages of a forecast, and what its series are."""
+    for one in known.outages[:SHOWN]:
+        begin, length_s = _utc(zero_unix_s + one.start_s), one.end_s - one.start_s
+        console.print(f"  {begin} for {length_s:.2f} s, probability {one.probability:.2f}")
+    if len(known.outages) > SHOWN:
         console.print("  …")
+    for name in ("down_mbps", "up_mbps", "rtt_ms"):
+        series: ForecastSeries | None = getattr(known, name)
+        if series is not None:
+            quantiles = ", ".join(f"{one:g}" for one in series.quantiles)
+            begin, end = (_utc(zero_unix_s + series.times_s[place]) for place in (0, -1))
+            console.print(f"  {name}: quantiles {quantiles}, {begin} to {end}")
 
 
 def facts(series: Measurement, estimate: SlotEstimate) -> dict[str, Any]:
@@ -185,13 +206,8 @@ def _note(as_json: bool, words: str) -> None:
     Console(stderr=as_json, highlight=False, soft_wrap=True).print(words, markup=False)
 
 
-def _span(known: Forecast) -> str:
+def _span(known: ForecastFile) -> str:
     return f"{_utc(known.start_unix_s)} to {_utc(known.end_unix_s)} UTC"
-
-
-def _window(window: Window) -> str:
-    length = window.end_unix_s - window.start_unix_s
-    return f"{_utc(window.start_unix_s)} for {length:.2f} s, probability {window.probability:.2f}"
 
 
 def _utc(moment: float) -> str:

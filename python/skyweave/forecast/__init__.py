@@ -2,18 +2,17 @@
 
 from skyweave.forecast.edges import Edge
 from skyweave.forecast.measurement import Kind, Measurement, join, measurement
-from skyweave.forecast.outlook import Forecast, Window, read_forecast, slot_forecast
+from skyweave.forecast.outlook import ForecastFile, read_forecast, slot_forecast
 from skyweave.forecast.readers import read_measurement
 from skyweave.forecast.slots import Profile, SlotEstimate, estimate_slots
 
 __all__ = [
     "Edge",
-    "Forecast",
+    "ForecastFile",
     "Kind",
     "Measurement",
     "Profile",
     "SlotEstimate",
-    "Window",
     "estimate_slots",
     "join",
     "measurement",

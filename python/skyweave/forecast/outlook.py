@@ -1,15 +1,17 @@
-"""A forecast: windows of UTC in which a path is expected to be disturbed, each with a probability.
+"""Forecasts in files: what is foreseen of a path, on the clock of the world.
 
-What schedulers, adaptive video and triggers know ahead, wherever it comes from. In a file it is
-JSON; moments are Unix seconds (UTC), so that no zone and no calendar stands between programs.
+JSON, for schedulers, adaptive video and triggers, wherever it comes from. Moments are Unix seconds
+(UTC), so that no zone and no calendar stands between programs; what is foreseen stands in seconds
+after the first of them.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from pydantic import Field, ValidationError, model_validator
@@ -18,10 +20,14 @@ from skyweave.data.importers.base import as_text, read_bytes
 from skyweave.data.writers import write_text
 from skyweave.errors import ConfigError, DataError
 from skyweave.forecast.slots import SlotEstimate
-from skyweave.model.config import ForecastWindow, Model
+from skyweave.model.base import Model
+from skyweave.model.forecast import Forecast, ForecastUpdate
+from skyweave.model.windows import ForecastWindow
 
-SCHEMA: Literal[1] = 1
+SCHEMA: Literal[2] = 2
+OLDEST_SCHEMA = 1
 MOST_WINDOWS = 1_000_000
+MOST_UPDATES = 100_000
 REMEDY = "write one with 'skyweave forecast slots --out'"
 ROUNDING_S = 1e-6
 """Unix seconds as floats are good to less than this; moments this close are the same."""
@@ -29,8 +35,137 @@ ROUNDING_S = 1e-6
 Moment = Annotated[float, Field(allow_inf_nan=False)]
 
 
-class Window(Model):
-    """[start, end) in Unix seconds, and the probability (0 to 1) of a disturbance in it."""
+class ForecastFile(Model):
+    """What is foreseen of a path between two moments; outside of them nothing is said.
+
+    ``source`` says what it was made from, ``method`` how. ``forecast`` and ``updates`` are in
+    seconds after ``start_unix_s``: what is known then, and what arrives later and replaces it.
+    Outages begin within the file's span; the last may end after it.
+    """
+
+    kind: Literal["skyweave-forecast"] = "skyweave-forecast"
+    schema_version: Literal[2] = SCHEMA
+    source: str
+    method: str
+    start_unix_s: Moment
+    end_unix_s: Moment
+    forecast: Forecast
+    updates: Annotated[tuple[ForecastUpdate, ...], Field(max_length=MOST_UPDATES)] = ()
+
+    @model_validator(mode="after")
+    def _within(self) -> Self:
+        if self.end_unix_s <= self.start_unix_s:
+            raise ValueError("end_unix_s must be after start_unix_s")
+        span_s = self.end_unix_s - self.start_unix_s + ROUNDING_S
+        for known in (self.forecast, *(one.forecast for one in self.updates)):
+            starts = [one.start_s for one in known.outages]
+            if starts != sorted(starts):
+                raise ValueError("the outages must be in order of their start")
+            if starts and starts[-1] >= span_s:
+                raise ValueError("the outages must begin between start_unix_s and end_unix_s")
+        return self
+
+    def of_run(
+        self, start_utc: datetime | float, duration_s: float
+    ) -> tuple[Forecast, tuple[ForecastUpdate, ...]]:
+        """Return what is known when a run begins, and what arrives during it, in its seconds.
+
+        Raises :class:`ConfigError` if the run is not within the file: silence there is ignorance.
+        """
+        start = unix_s(start_utc)
+        self._check(start, duration_s)
+        shift = self.start_unix_s - start
+        known, later = Forecast(), []
+        for arrives_s, forecast in self._fresh():
+            there = _of_run(forecast.moved(shift), duration_s)
+            if arrives_s + shift <= 0:
+                known = there
+            elif arrives_s + shift < duration_s:
+                later.append(ForecastUpdate(arrives_s=arrives_s + shift, forecast=there))
+        return known, tuple(later)
+
+    def outages(
+        self, start_utc: datetime | float, duration_s: float, least_probability: float = 0.0
+    ) -> tuple[ForecastWindow, ...]:
+        """Return the outages known when a run begins, in its seconds.
+
+        Cut to the run, joined where they meet, without those below ``least_probability``. Raises
+        :class:`ConfigError` as :meth:`of_run` does.
+        """
+        known, _ = self.of_run(start_utc, duration_s)
+        return tuple(
+            one.model_copy(update={"end_s": min(one.end_s, duration_s)})
+            for one in known.likely(least_probability)
+        )
+
+    def probability_at(self, moment_utc: datetime | float) -> float:
+        """Return the largest probability of the first outages around a moment; 0 without one."""
+        return self.forecast.probability_at(unix_s(moment_utc) - self.start_unix_s)
+
+    def write(self, path: Path) -> None:
+        """Write the JSON file, whole or not at all; :class:`DataError` if that fails."""
+        facts = self.model_dump(mode="json", exclude_none=True)
+        write_text(path, json.dumps(facts, indent=1) + "\n")
+
+    def _check(self, start: float, duration_s: float) -> None:
+        if not duration_s > 0:
+            raise ConfigError(f"a run of {duration_s:g} s; give a duration above 0")
+        before, after = self.start_unix_s - start, start + duration_s - self.end_unix_s
+        if max(before, after) > ROUNDING_S:
+            raise ConfigError(
+                f"a run from {_utc(start)} for {duration_s:g} s is not within the forecast of "
+                f"{self.source} ({_utc(self.start_unix_s)} to {_utc(self.end_unix_s)}); "
+                "make a longer forecast or move the run"
+            )
+
+    def _fresh(self) -> Iterator[tuple[float, Forecast]]:
+        """Yield when each forecast arrives, without those that were overtaken on their way."""
+        newest_s = self.forecast.issued_at_s or 0.0
+        yield 0.0, self.forecast
+        for one in sorted(self.updates, key=lambda update: update.arrives_s):
+            issued = one.forecast.issued_at_s
+            issued_s = one.arrives_s if issued is None else issued
+            if issued_s >= newest_s:
+                newest_s = issued_s
+                yield one.arrives_s, one.forecast
+
+
+def _of_run(known: Forecast, duration_s: float) -> Forecast:
+    """Leave out what begins after the run."""
+    within = tuple(one for one in known.outages if one.start_s < duration_s)
+    return known.model_copy(update={"outages": within})
+
+
+def read_forecast(path: Path) -> ForecastFile:
+    """Read a forecast file of this schema or an older one.
+
+    :class:`DataError` says in a sentence what is wrong with it.
+    """
+    text = as_text(str(path), read_bytes(path))
+    try:
+        facts = json.loads(text.body)
+    except (ValueError, RecursionError) as error:
+        line = getattr(error, "lineno", 1)
+        raise text.bad(line, "this is not JSON", REMEDY) from None
+    if not isinstance(facts, dict) or facts.get("kind") != "skyweave-forecast":
+        raise text.bad(1, "this is no forecast", REMEDY)
+    if facts.get("schema_version") not in (OLDEST_SCHEMA, SCHEMA):
+        known = f"{OLDEST_SCHEMA} or {SCHEMA}, which are known here"
+        what = f"schema {facts.get('schema_version')!r} is not {known}"
+        raise text.bad(1, what, "write it anew with this version of Skyweave")
+    try:
+        if facts["schema_version"] == OLDEST_SCHEMA:
+            return _First.model_validate(facts).upgraded()
+        return ForecastFile.model_validate(facts)
+    except ValidationError as error:
+        first = error.errors()[0]
+        said = first["msg"].removeprefix("Value error, ")
+        where = ".".join(str(part) for part in first["loc"]) or "the forecast"
+        raise DataError(f"{path}: {where}: {said}; correct it or write it anew") from None
+
+
+class _FirstWindow(Model):
+    """An outage of schema 1, in Unix seconds."""
 
     start_unix_s: Moment
     end_unix_s: Moment
@@ -43,97 +178,41 @@ class Window(Model):
         return self
 
 
-class Forecast(Model):
-    """What is foreseen for a path between two moments; outside of them nothing is said.
+class _First(Model):
+    """Schema 1: outages and nothing else."""
 
-    ``source`` says what it was made from, ``method`` how. ``windows`` begin in order and lie
-    within the forecast, but for the end of the last.
-    """
-
-    kind: Literal["skyweave-forecast"] = "skyweave-forecast"
-    schema_version: Literal[1] = SCHEMA
+    kind: Literal["skyweave-forecast"]
+    schema_version: Literal[1]
     source: str
     method: str
     start_unix_s: Moment
     end_unix_s: Moment
-    windows: tuple[Window, ...] = ()
+    windows: Annotated[tuple[_FirstWindow, ...], Field(max_length=MOST_WINDOWS)] = ()
 
     @model_validator(mode="after")
     def _within(self) -> Self:
-        starts = [window.start_unix_s for window in self.windows]
-        if self.end_unix_s <= self.start_unix_s:
-            raise ValueError("end_unix_s must be after start_unix_s")
-        if starts != sorted(starts):
-            raise ValueError("the windows must be in order of their start")
-        if starts and not self.start_unix_s <= starts[0] <= starts[-1] < self.end_unix_s:
+        if any(one.start_unix_s < self.start_unix_s for one in self.windows):
             raise ValueError("the windows must begin between start_unix_s and end_unix_s")
         return self
 
-    def outages(
-        self, start_utc: datetime | float, duration_s: float, least_probability: float = 0.0
-    ) -> tuple[ForecastWindow, ...]:
-        """The windows in seconds of a run that begins at ``start_utc``: a study path's forecast.
-
-        Cut to the run, joined where they meet, without those below ``least_probability``. Raises
-        :class:`ConfigError` if the run is not within the forecast: silence there is ignorance.
-        """
-        start = unix_s(start_utc)
-        if not duration_s > 0:
-            raise ConfigError(f"a run of {duration_s:g} s; give a duration above 0")
-        before, after = self.start_unix_s - start, start + duration_s - self.end_unix_s
-        if max(before, after) > ROUNDING_S:
-            raise ConfigError(
-                f"a run from {_utc(start)} for {duration_s:g} s is not within the forecast of "
-                f"{self.source} ({_utc(self.start_unix_s)} to {_utc(self.end_unix_s)}); "
-                "make a longer forecast or move the run"
-            )
-        spans: list[tuple[float, float]] = []
-        for window in self.windows:
-            begin = max(window.start_unix_s - start, 0.0)
-            end = min(window.end_unix_s - start, duration_s)
-            if window.probability < least_probability or begin >= end:
-                continue
-            if spans and begin <= spans[-1][1]:
-                begin, end = spans[-1][0], max(end, spans.pop()[1])
-            spans.append((begin, end))
-        return tuple(ForecastWindow(start_s=a, end_s=b) for a, b in spans)
-
-    def probability_at(self, moment_utc: datetime | float) -> float:
-        """The largest probability of the windows around a moment; 0 where there is none."""
-        moment = unix_s(moment_utc)
-        around = (w for w in self.windows if w.start_unix_s <= moment < w.end_unix_s)
-        return max((window.probability for window in around), default=0.0)
-
-    def write(self, path: Path) -> None:
-        """Write the JSON file, whole or not at all; :class:`DataError` if that fails."""
-        write_text(path, json.dumps(self.model_dump(mode="json"), indent=1) + "\n")
-
-
-def read_forecast(path: Path) -> Forecast:
-    """Read a forecast file; :class:`DataError` says in a sentence what is wrong with it."""
-    text = as_text(str(path), read_bytes(path))
-    try:
-        facts = json.loads(text.body)
-    except ValueError as error:
-        line = getattr(error, "lineno", 1)
-        raise text.bad(line, "this is not JSON", REMEDY) from None
-    if not isinstance(facts, dict) or facts.get("kind") != "skyweave-forecast":
-        raise text.bad(1, "this is no forecast", REMEDY)
-    if facts.get("schema_version") != SCHEMA:
-        what = f"schema {facts.get('schema_version')!r} is not {SCHEMA}, which is known here"
-        raise text.bad(1, what, "write it anew with this version of Skyweave")
-    try:
-        return Forecast.model_validate(facts)
-    except ValidationError as error:
-        first = error.errors()[0]
-        said = first["msg"].removeprefix("Value error, ")
-        where = ".".join(str(part) for part in first["loc"]) or "the forecast"
-        raise DataError(f"{path}: {where}: {said}; correct it or write it anew") from None
+    def upgraded(self) -> ForecastFile:
+        """Return the same in the schema of today."""
+        zero = self.start_unix_s
+        outages: list[dict[str, Any]] = [
+            {
+                "start_s": one.start_unix_s - zero,
+                "end_s": one.end_unix_s - zero,
+                "probability": one.probability,
+            }
+            for one in self.windows
+        ]
+        rest = self.model_dump(exclude={"schema_version", "windows"})
+        return ForecastFile.model_validate(rest | {"forecast": {"outages": outages}})
 
 
 def slot_forecast(
     estimate: SlotEstimate, start_utc: datetime | float, duration_s: float
-) -> Forecast:
+) -> ForecastFile:
     """A window at every slot edge: as long as its disturbance usually is, as probable as handovers.
 
     Raises :class:`DataError` if no slots were found: their forecast would be made up.
@@ -150,9 +229,9 @@ def slot_forecast(
         )
     first = start + (estimate.offset_s - start) % period
     count = int(np.ceil((start + duration_s - first - ROUNDING_S) / period))
-    edges = (first + period * np.arange(count)).tolist()
+    edges = (first - start + period * np.arange(count)).tolist()
     low, high = estimate.offset_low_s, estimate.offset_high_s
-    return Forecast(
+    return ForecastFile(
         source=estimate.name,
         method=(
             f"slots of {period:g} s found in measurements: edges at {estimate.offset_s:.2f} s "
@@ -162,13 +241,15 @@ def slot_forecast(
         ),
         start_unix_s=start,
         end_unix_s=start + duration_s,
-        windows=tuple(
-            Window(
-                start_unix_s=edge,
-                end_unix_s=edge + estimate.disturbance_s,
-                probability=estimate.handover_share,
+        forecast=Forecast(
+            outages=tuple(
+                ForecastWindow(
+                    start_s=edge,
+                    end_s=edge + estimate.disturbance_s,
+                    probability=estimate.handover_share,
+                )
+                for edge in edges
             )
-            for edge in edges
         ),
     )
 

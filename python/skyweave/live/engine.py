@@ -110,7 +110,7 @@ def _flows(run: config.Run, epoch_ns: int) -> list[tuple[dict[str, Any], dict[st
         }
         workload = json.loads(connection.workload.model_dump_json())
         if connection.transport == "mpquic":
-            common |= {"workload": workload, **quic.order(run, number, epoch_ns)}
+            common |= {"workload": workload, **quic.order(run, number)}
         else:
             common["size_bytes"] = connection.workload.bytes
             common["workload"] = None if connection.workload.kind == "bulk" else workload

@@ -6,29 +6,23 @@ Rust as JSON; the same names stand in ``crates/link`` and ``crates/sim``.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, model_validator
 
-Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-Millis = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-Mbps = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+from skyweave.model.base import Mbps, Millis, Model, Ratio, Seconds
+from skyweave.model.forecast import Forecast, ForecastUpdate
+from skyweave.model.windows import ForecastWindow, OutageWindow, UpWindow, union
+
 Algorithm = str | dict[str, bool | float | str]
 """A name, or a table with ``name`` and parameters: ``skyweave algorithms`` lists both."""
 Transport = Literal["tcp", "mptcp", "mpquic"]
-Ratio = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Mode = Literal["v0.96", "upstream"]
 """Rules of Multipath TCP: of the Linux fork, or of the mainline kernel."""
 Subflows = Annotated[int, Field(ge=1, le=16)]
 AckPath = Literal["same", "fastest", "scheduled", "duplicated"]
 Reinjection = Literal["none", "failure", "tail", "all"]
 DatagramBytes = Annotated[int, Field(ge=1200, le=65507)]
-
-
-class Model(BaseModel):
-    """A frozen model that refuses unknown fields."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class ConstantRate(Model):
@@ -137,14 +131,6 @@ class LossSteps(Model):
 Loss = Annotated[NoLoss | Bernoulli | GilbertElliott | LossSteps, Field(discriminator="kind")]
 
 
-class OutageWindow(Model):
-    """No service in [start, end); what is in flight is dropped, or held until the end."""
-
-    start_s: Seconds
-    end_s: Seconds
-    in_flight: Literal["drop", "hold"] = "drop"
-
-
 class Link(Model):
     """One direction of one path."""
 
@@ -155,29 +141,6 @@ class Link(Model):
     outages: tuple[OutageWindow, ...] = ()
 
 
-class UpWindow(Model):
-    """The interface exists in [start, end); both ends learn when it comes and goes."""
-
-    start_s: Seconds
-    end_s: Seconds | None = None
-
-
-class ForecastWindow(Model):
-    """An outage as it is foreseen, true or not: [start, end)."""
-
-    start_s: Seconds
-    end_s: Seconds
-
-    @model_validator(mode="after")
-    def _rising(self) -> Self:
-        if self.end_s <= self.start_s:
-            raise ValueError(
-                f"a foreseen outage from {self.start_s:g} s to {self.end_s:g} s: end_s must be "
-                "after start_s"
-            )
-        return self
-
-
 class Path(Model):
     """A path between client and server: a link each way."""
 
@@ -186,8 +149,22 @@ class Path(Model):
     up: Link
     backup: bool = False
     present: tuple[UpWindow, ...] = (UpWindow(start_s=0.0),)
-    forecast: Literal["none", "outages"] | tuple[ForecastWindow, ...] = "none"
-    """What the sending end knows ahead: nothing, the outages of the links, or these windows."""
+    forecast: Literal["none", "outages"] | tuple[ForecastWindow, ...] | Forecast = "none"
+    """What the sending end knows ahead: nothing, the outages of the links, or this."""
+    forecast_updates: tuple[ForecastUpdate, ...] = ()
+    """Forecasts that reach it during the run; each replaces what was known before."""
+
+    def known(self) -> Forecast:
+        """Return what the sending end knows when the run begins."""
+        if isinstance(self.forecast, Forecast):
+            return self.forecast
+        if self.forecast == "none":
+            return Forecast()
+        if self.forecast == "outages":
+            both = union((*self.down.outages, *self.up.outages))
+            windows = (ForecastWindow(start_s=one.start_s, end_s=one.end_s) for one in both)
+            return Forecast(outages=tuple(windows))
+        return Forecast(outages=self.forecast)
 
 
 class Bulk(Model):

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from skyweave.model.config import OutageWindow, UpWindow
+from skyweave.model.windows import OutageWindow, UpWindow
 
 Values = npt.NDArray[np.float64]
 

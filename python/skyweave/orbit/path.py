@@ -16,6 +16,7 @@ import numpy.typing as npt
 from skyweave import _skyweave
 from skyweave._skyweave import Constellation
 from skyweave.errors import ConfigError
+from skyweave.model.windows import Window
 from skyweave.orbit.catalogue import BUILT_IN_EPOCH, load_constellation, load_gateways
 from skyweave.orbit.places import Place
 from skyweave.orbit.spec import OrbitSpec
@@ -36,12 +37,9 @@ class Handover:
     after: str
 
 
-@dataclass(frozen=True)
-class Outage:
+class Outage(Window):
     """Nothing gets through in [start, end)."""
 
-    start_s: float
-    end_s: float
     reason: Reason
 
 
@@ -168,7 +166,7 @@ def _path(start: datetime, duration_s: float, names: list[str], found: dict[str,
         serving_times_s=found["serving_times_s"],
         serving=tuple(named("serving")),
         handovers=tuple(Handover(*change) for change in changes),
-        outages=tuple(Outage(*outage) for outage in gone),
+        outages=tuple(Outage(start_s=a, end_s=b, reason=why) for a, b, why in gone),
         notes=_notes(found, len(names)),
     )
 

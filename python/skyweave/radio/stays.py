@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from skyweave.errors import ConfigError
-from skyweave.model.config import OutageWindow, UpWindow
 from skyweave.model.drive import Drive, PathTrace
+from skyweave.model.windows import OutageWindow, UpWindow
 from skyweave.radio.cases import WAIT_S, Case, interfaces
 from skyweave.radio.delay import DelayRule
 from skyweave.radio.offer import Offer

@@ -1,22 +1,29 @@
 //! From the description to a link: every number is checked, and floating-point seconds, milliseconds
 //! and megabits become nanoseconds and bits here, once.
 
-use super::{CapacityConfig, DelayConfig, LinkConfig, LossConfig, OutageConfig, QueueConfig};
+use super::{
+    CapacityConfig, DelayConfig, InFlight, LinkConfig, LossConfig, OutageConfig, QueueConfig,
+};
 use crate::codel::CoDel;
 use crate::delay::Delay;
 use crate::loss::{Chance, Loss, LossModel};
-use crate::outage::{Outages, Window};
+use crate::outage::Outages;
 use crate::queue::Queue;
 use crate::server::{Capacity, Server};
 use crate::{Link, LinkError, WireSize};
 use trace::{Fault, Opportunities, Steps, TraceError, duration_from_millis, instant_from_secs};
-use units::{Bitrate, Duration, Instant};
+use units::{Bitrate, Duration, Instant, Window, union};
 
 /// One terabit per second: beyond it a packet takes less than the nanosecond that times count in.
 const MAX_MBPS: f64 = 1e6;
 
-pub(super) fn build<P: WireSize>(config: &LinkConfig, seed: u64) -> Result<Link<P>, LinkError> {
-    let outages = outages(&config.outages)?;
+/// The link as described; in the windows `away`, apart and in order, it drops everything.
+pub(crate) fn build<P: WireSize>(
+    config: &LinkConfig,
+    away: &[Window],
+    seed: u64,
+) -> Result<Link<P>, LinkError> {
+    let outages = Outages::new(with_absences(outages(&config.outages)?, away));
     let server = Server::new(capacity(&config.capacity)?, outages.holds());
     let delay = delay(&config.delay)?;
     let loss = Loss::new(loss(&config.loss)?, seed);
@@ -93,21 +100,30 @@ pub(crate) fn loss(config: &LossConfig) -> Result<LossModel, LinkError> {
     }
 }
 
-fn outages(config: &[OutageConfig]) -> Result<Outages, LinkError> {
-    let mut windows: Vec<Window> = Vec::with_capacity(config.len());
+pub(crate) fn outages(config: &[OutageConfig]) -> Result<Vec<(Window, InFlight)>, LinkError> {
+    let mut windows: Vec<(Window, InFlight)> = Vec::with_capacity(config.len());
     for (index, outage) in config.iter().enumerate() {
         let start = seconds("outages.start_s", outage.start_s)?;
         let end = seconds("outages.end_s", outage.end_s)?;
-        if end <= start {
+        let Some(window) = Window::new(start, end) else {
             let (start_s, end_s) = (outage.start_s, outage.end_s);
             return Err(LinkError::EmptyOutage { index, start_s, end_s });
-        }
-        if windows.last().is_some_and(|previous| start < previous.end) {
+        };
+        if windows.last().is_some_and(|(previous, _)| start < previous.end) {
             return Err(LinkError::OverlappingOutages { index, start_s: outage.start_s });
         }
-        windows.push(Window { start, end, in_flight: outage.in_flight });
+        windows.push((window, outage.in_flight));
     }
-    Ok(Outages::new(windows))
+    Ok(windows)
+}
+
+/// Outages and absences as one list; where they meet, what is in flight is dropped.
+fn with_absences(outages: Vec<(Window, InFlight)>, away: &[Window]) -> Vec<(Window, InFlight)> {
+    if away.is_empty() {
+        return outages; // those that touch stay apart: one may hold and the next one drop
+    }
+    let away = away.iter().map(|window| (*window, InFlight::Drop));
+    union(outages.into_iter().chain(away), |a, b| if a == b { a } else { InFlight::Drop })
 }
 
 /// The parts of a description that turn values into [`Steps`].

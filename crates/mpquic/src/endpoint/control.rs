@@ -54,6 +54,7 @@ impl Endpoint {
         }
         if let Some(data) = path.challenge.filter(|_| path.challenge_is_due(now)) {
             draft.put(&Frame::PathChallenge { data });
+            Self::put_status(path, &mut draft);
             path.challenge_at = Some(now + CHALLENGE_PERIOD);
             path.challenge_tries += 1;
             pads = true;

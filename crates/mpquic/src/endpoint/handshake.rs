@@ -250,6 +250,7 @@ impl Endpoint {
         if let Some((ours, peers)) = limits {
             (self.multipath, self.max_path, self.peer_max_path) = (true, ours, peers);
             self.events.push_back(Event::MultipathNegotiated);
+            self.announce_first_status();
         } else if self.config.max_paths > 1 {
             self.events.push_back(Event::NoMultipath);
         }

@@ -33,6 +33,12 @@ impl Endpoint {
         left.map(|path| path.id).collect()
     }
 
+    /// Whether the path over `net` is a backup.
+    pub fn is_backup(&self, net: PathId) -> Option<bool> {
+        let path = self.paths.get(&self.id_of(net)?)?;
+        Some(path.local_backup || path.peer_backup)
+    }
+
     /// The state of every path and timer, for the message of a test that fails.
     pub fn timers(&self) -> String {
         let delay = self.max_ack_delay();

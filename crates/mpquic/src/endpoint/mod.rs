@@ -14,6 +14,7 @@ mod packets;
 mod paths;
 mod rebind;
 mod receive;
+mod status;
 mod stream_api;
 pub(crate) use rebind::Candidate;
 pub use stream_api::Read;
@@ -30,11 +31,12 @@ use crate::wire::{ConnectionId, Frame, Params};
 use close::Life;
 use congestion::Group;
 use data::Copy as DataCopy;
+use forecast::Feed;
 use handshake::Handshake;
 use keys::OneRtt;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha20Rng;
-use scheduler::{Dispatch, Outage, PathView, Scheduler};
+use scheduler::{Dispatch, PathView, Scheduler};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use units::{Duration, Instant, PathId};
 
@@ -76,7 +78,8 @@ pub struct Endpoint {
     /// Counts of paths that are over, by the caller's path.
     past_stats: BTreeMap<PathId, PathStats>,
     /// What the caller foretold, for paths that come later.
-    forecasts: BTreeMap<PathId, Vec<Outage>>,
+    feeds: BTreeMap<PathId, Feed>,
+    statuses: status::Statuses,
     /// Lowest path ID that was never used.
     next_path: u32,
     /// Lower ones that no packet came for yet: paths opened together need not begin in order.
@@ -170,7 +173,8 @@ impl Endpoint {
             peer_cids: PeerCids::default(),
             paths: Paths::default(),
             past_stats: BTreeMap::new(),
-            forecasts: BTreeMap::new(),
+            feeds: BTreeMap::new(),
+            statuses: status::Statuses::default(),
             next_path: 1,
             skipped_paths: BTreeSet::new(),
             max_path: 0,
@@ -312,8 +316,10 @@ impl Endpoint {
         let seed = self.seed.wrapping_add(u64::from(id));
         let config = congestion::Config::new(mss, seed);
         let cc = congestion::build(&self.config.congestion, config, &self.group);
-        let forecast = self.forecasts.get(&net).map_or(&[][..], Vec::as_slice);
-        let mut path = Path::new(id, net, cc, forecast);
+        let unknown = || Feed::new(self.dispatch.capabilities().least_probability);
+        let feed = self.feeds.get(&net).cloned().unwrap_or_else(unknown);
+        let mut path = Path::new(id, net, cc, feed);
+        self.statuses.apply_to(&mut path);
         path.set_grain(self.config.pacing_grain);
         path.peer_ack_delay = self.max_ack_delay();
         if self.config.ecn {

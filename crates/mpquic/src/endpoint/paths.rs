@@ -2,13 +2,15 @@
 
 use super::Endpoint;
 use super::frames::violation;
+use super::status::PathStatus;
 use crate::cids::PER_PATH;
 use crate::crypto;
 use crate::error::{Error, TransportError};
 use crate::event::{Closed, Event};
 use crate::path::{Health, Path};
 use crate::wire::{Frame, NewCid};
-use scheduler::{Outage, PathEvent};
+use forecast::{Feed, Forecast};
+use scheduler::PathEvent;
 use units::{Duration, Instant, PathId};
 
 /// PATH_ABANDON error codes (draft-ietf-quic-multipath-21 §4.3).
@@ -83,40 +85,42 @@ impl Endpoint {
         }
     }
 
-    /// Gives the path over `net` up; what it had in flight goes on the others.
+    /// Gives the path over `net` up, and one that it was to replace; what was in flight there goes on
+    /// the others.
     pub fn abandon_path(&mut self, now: Instant, net: PathId) -> Result<(), Error> {
-        let id = self.id_of(net).ok_or(Error::Path(net.0))?;
-        let others = self.paths.values().any(|path| path.id != id && path.is_open());
-        if !self.multipath || !others {
+        let others = self.paths.values().any(|path| path.net != net && path.is_open());
+        if !self.multipath || !others || !self.has_path(net) {
             return Err(Error::Path(net.0));
         }
-        self.leave_path(now, id, APPLICATION_ABANDON);
+        let own = self.paths.values().filter(|path| path.net == net);
+        let own: Vec<u32> = own.map(|path| path.id).collect();
+        own.into_iter().for_each(|id| self.leave_path(now, id, APPLICATION_ABANDON));
         Ok(())
     }
 
-    /// Tells the peer, and our scheduler, that a path is backup or not.
-    pub fn set_path_status(&mut self, net: PathId, backup: bool) -> Result<(), Error> {
-        let id = self.id_of(net).ok_or(Error::Path(net.0))?;
-        if !self.multipath {
-            return Err(Error::NoMultipath);
+    /// Asks the path over `net` for a sign of life at once: something outside says that it may work
+    /// again.
+    pub fn probe_path(&mut self, now: Instant, net: PathId) {
+        let path = self.id_of(net).and_then(|id| self.paths.get_mut(&id));
+        if let Some(path) = path.filter(|path| path.is_open()) {
+            path.ask(now);
         }
-        let path = self.paths.get_mut(&id).ok_or(Error::Path(net.0))?;
-        path.local_backup = backup;
-        path.status_sequence += 1;
-        let sequence = path.status_sequence;
-        self.control.push_back(Frame::PathStatus { path: id, sequence, backup });
-        Ok(())
     }
 
-    /// What is known ahead of a path, in order of time; replaces what was known before. During an
-    /// outage nothing leaves on the path, its timers stand still, and what it had in flight when
-    /// the outage began is retransmitted on the others.
-    /// A path that is opened over `net` later begins with it.
-    pub fn set_forecast(&mut self, net: PathId, outages: Vec<Outage>) {
+    /// What is known ahead of a path; replaces what was known before, unless that was issued
+    /// later. During an outage as likely as the scheduler heeds, nothing leaves on the path, its
+    /// timers stand still, and what it had in flight when the outage began is retransmitted on
+    /// the others. A path that is opened over `net` later begins with it.
+    pub fn set_forecast(&mut self, net: PathId, forecast: Forecast) {
+        let least = self.dispatch.capabilities().least_probability;
+        let feed = self.feeds.entry(net).or_insert_with(|| Feed::new(least));
+        if !feed.update(forecast) {
+            return;
+        }
+        let feed = feed.clone();
         if let Some(path) = self.id_of(net).and_then(|id| self.paths.get_mut(&id)) {
-            path.forecast = outages.iter().copied().collect();
+            path.feed = feed;
         }
-        self.forecasts.insert(net, outages);
     }
 
     // ---- coming and going --------------------------------------------------------------------
@@ -163,7 +167,7 @@ impl Endpoint {
         self.skipped_paths.remove(&id)
     }
 
-    fn is_path_over(&self, id: u32) -> bool {
+    pub(super) fn is_path_over(&self, id: u32) -> bool {
         id < self.next_path && !self.paths.contains(id) && !self.skipped_paths.contains(&id)
     }
 
@@ -189,6 +193,7 @@ impl Endpoint {
         }
         self.local_cids.drop_path(id);
         self.peer_cids.drop_path(id);
+        self.statuses.forget(id);
         self.max_path = self.max_path.saturating_add(1); // path IDs are never used twice
         self.control.push_back(Frame::MaxPathId { maximum: self.max_path });
         self.give_cids();
@@ -225,6 +230,9 @@ impl Endpoint {
         if self.is_path_over(id) {
             return Ok(()); // over
         }
+        if self.is_client && id >= self.next_path {
+            self.events.push_back(Event::PathLimitsRaised);
+        }
         for sequence in self.peer_cids.add(id, new)? {
             self.control.push_back(Frame::RetireConnectionId { path: named, sequence });
         }
@@ -253,17 +261,14 @@ impl Endpoint {
                 }
             }
             Frame::PathStatus { path, sequence, backup } => {
-                if let Some(path) = self.paths.get_mut(&path)
-                    && path.peer_status_sequence.is_none_or(|last| sequence > last)
-                {
-                    path.peer_status_sequence = Some(sequence);
-                    path.peer_backup = backup;
-                    self.events.push_back(Event::PathStatus(path.net, backup));
-                }
+                self.on_path_status(path, PathStatus { sequence, backup })?;
             }
             Frame::MaxPathId { maximum } if maximum > self.peer_max_path => {
                 self.peer_max_path = maximum;
                 self.give_cids();
+                if self.is_client {
+                    self.events.push_back(Event::PathLimitsRaised);
+                }
             }
             _ => {}
         }
@@ -308,8 +313,7 @@ impl Endpoint {
     fn ask_failed_paths(&mut self, now: Instant) {
         let failed = |path: &&mut Path| path.is_awake() && path.health == Health::Failed;
         for path in self.paths.values_mut().filter(failed) {
-            (path.pto_count, path.probes) = (0, 1);
-            path.space.last_eliciting_at = now;
+            path.ask(now);
         }
     }
 
@@ -370,17 +374,15 @@ impl Endpoint {
 
     /// Puts paths to rest before and during foreseen outages, and wakes them.
     pub(super) fn update_rest(&mut self, now: Instant) {
-        let foretold = |path: &Path| !path.forecast.is_empty() || path.rest_until.is_some();
+        let foretold = |path: &Path| path.feed.outage().is_some() || path.rest_until.is_some();
         if !self.paths.values().any(foretold) {
             return;
         }
         let packet_bytes = self.config.datagram_bytes as u64;
         let (mut hit, mut resting) = (Vec::new(), Vec::new());
         for path in self.paths.values_mut() {
-            while path.forecast.front().is_some_and(|outage| outage.end <= now) {
-                path.forecast.pop_front();
-            }
-            let outage = path.forecast.front().copied();
+            path.feed.advance(now);
+            let outage = path.feed.outage().map(|outage| outage.window);
             let under_way = outage.filter(|outage| outage.start <= now);
             let until = match (outage, under_way) {
                 (_, Some(outage)) => Some(outage.end),

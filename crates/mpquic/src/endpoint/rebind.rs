@@ -135,7 +135,7 @@ impl Endpoint {
         let answers =
             |path: &&Path| path.candidate.is_some_and(|candidate| candidate.challenge == data);
         let Some(old) = self.paths.get(&id).filter(answers) else { return false };
-        let (from, candidate) = (old.net, old.candidate);
+        let (from, candidate, failed) = (old.net, old.candidate, old.health == Health::Failed);
         let Some(Candidate { net: to, .. }) = candidate else { return false };
         self.give_up_flight(id); // the old way may have been dead for long
         let fresh = self.new_path(id, to);
@@ -143,12 +143,15 @@ impl Endpoint {
         path.candidate = None;
         path.net = to;
         (path.cc, path.rtt, path.ecn) = (fresh.cc, Rtt::default(), fresh.ecn);
-        (path.forecast, path.outage_noted) = (fresh.forecast, false);
+        (path.feed, path.outage_noted) = (fresh.feed, false);
         path.silent_since = None;
         path.recovery_start = Some(now); // losses on the old way are not the new one's
         (path.in_recovery, path.pto_count, path.health) = (false, 0, Health::Good);
         path.cc.on_handshake(path.rtt.smoothed());
         self.events.push_back(Event::PathMoved(from, to));
+        if failed {
+            self.events.push_back(Event::PathRevived(to));
+        }
         self.dispatch.on_path_event(now, from, PathEvent::Closed);
         self.dispatch.on_path_event(now, to, PathEvent::Established);
         true

@@ -49,7 +49,7 @@ impl Endpoint {
     fn path_timer(&self, path: &Path) -> Option<Instant> {
         let delay = self.max_ack_delay();
         let others = || self.others_work(path.id);
-        let outage = path.forecast.front();
+        let outage = path.feed.outage();
         // One that never left waits for credit of the address: `postpone_challenge` counts its tries.
         let waits = path.amplification_left() < LEAST_BYTES;
         let since = path.challenge_at.or(waits.then_some(Instant::ZERO));
@@ -64,7 +64,7 @@ impl Endpoint {
             challenge.filter(|_| path.is_awake()),
             Self::rebind_timer(path),
             self.keep_alive_at(path),
-            outage.map(|outage| outage.start).filter(|_| path.rest_until.is_none()),
+            outage.map(|outage| outage.window.start).filter(|_| path.rest_until.is_none()),
         ];
         due.into_iter().flatten().min()
     }

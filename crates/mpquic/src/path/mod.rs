@@ -18,9 +18,10 @@ use crate::endpoint::Candidate;
 use crate::space::Again;
 use crate::streams::Chunk;
 use congestion::Controller;
+use forecast::Feed;
 use pacer::Pacer;
 use recovery::DeliverySampler;
-use scheduler::{Outage, PathView};
+use scheduler::PathView;
 use std::collections::VecDeque;
 use units::{Bitrate, Duration, Instant, PathId};
 
@@ -37,8 +38,13 @@ pub(crate) const CHALLENGE_TRIES: u32 = 9;
 pub(crate) const LEAST_BYTES: u64 = 60;
 /// Silence before a path counts as failed, at least.
 const FAILURE_FLOOR: Duration = Duration::from_millis(500);
-/// Probes of a silent path are no further apart than this while another path works.
+/// Probes of a suspected path are no further apart than this while another path works, and those of a
+/// path that failed no closer.
 const PROBE_CEILING: Duration = Duration::from_millis(250);
+/// Probes of a path that failed are no further apart than this, so that it is used again soon after an
+/// outage of any length. It deviates from the doubling of RFC 9002 §6.2.1, and costs a packet or two
+/// every half a second.
+const FAILED_PROBE_CEILING: Duration = Duration::from_millis(500);
 
 #[derive(Debug)]
 pub(crate) struct Path {
@@ -78,7 +84,7 @@ pub(crate) struct Path {
     pub in_recovery: bool,
     /// How long the peer may hold an acknowledgement back.
     pub peer_ack_delay: Duration,
-    pub forecast: VecDeque<Outage>,
+    pub feed: Feed,
     /// The outage under way was acted upon.
     pub outage_noted: bool,
     /// Nothing leaves until then.
@@ -101,7 +107,7 @@ pub(crate) struct Path {
 }
 
 impl Path {
-    pub fn new(id: u32, net: PathId, cc: Box<dyn Controller>, forecast: &[Outage]) -> Self {
+    pub fn new(id: u32, net: PathId, cc: Box<dyn Controller>, feed: Feed) -> Self {
         Self {
             id,
             net,
@@ -130,7 +136,7 @@ impl Path {
             recovery_start: None,
             in_recovery: false,
             peer_ack_delay: Duration::ZERO,
-            forecast: forecast.iter().copied().collect(),
+            feed,
             outage_noted: false,
             rest_until: None,
             local_backup: false,
@@ -234,6 +240,12 @@ impl Path {
         self.rtt.pto() + max_ack_delay
     }
 
+    /// Sends a probe at once, and the next ones as if it were the first.
+    pub fn ask(&mut self, now: Instant) {
+        (self.pto_count, self.probes) = (0, 1);
+        self.space.last_eliciting_at = now;
+    }
+
     /// When the probe timer fires.
     pub fn pto_at(
         &self,
@@ -245,6 +257,10 @@ impl Path {
             return None;
         }
         let pto = self.pto(max_ack_delay);
+        if self.health == Health::Failed {
+            let period = pto.clamp(PROBE_CEILING, FAILED_PROBE_CEILING);
+            return Some(self.space.last_eliciting_at + period);
+        }
         if self.pto_count == 0 {
             return Some(self.space.last_eliciting_at + pto);
         }
@@ -291,7 +307,7 @@ impl Path {
             mss_bytes: packet_bytes,
             pacing_rate: if self.rtt.has_sample() { rate } else { Bitrate::ZERO },
             loss_ratio: self.stats.lost_packets as f64 / sent as f64,
-            forecast: self.forecast.front().copied(),
+            forecast: self.feed.outage(),
             repeat_bytes: 0,
         }
     }

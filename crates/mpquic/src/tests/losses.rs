@@ -4,6 +4,7 @@ use crate::path::Path;
 use crate::space::{SentFrames, SentPacket};
 use crate::wire::AckFrame;
 use congestion::{Algorithm, Config, Group, build};
+use forecast::{Feed, Probability};
 use recovery::DeliverySampler;
 use units::{Duration, Instant, PathId};
 
@@ -20,7 +21,7 @@ fn span(millis: u64) -> Duration {
 /// A path with NewReno, whose steps RFC 9002 §7 describes.
 fn path() -> Path {
     let cc = build(&Algorithm::NewReno.into(), Config::new(PACKET, 1), &Group::new());
-    let mut path = Path::new(0, PathId(0), cc, &[]);
+    let mut path = Path::new(0, PathId(0), cc, Feed::new(Probability::EVEN));
     path.validated = true;
     path.peer_ack_delay = span(25);
     path

@@ -2,9 +2,10 @@
 
 use super::tls;
 use super::world::*;
+use crate::wire::Frame;
 use crate::*;
-use scheduler::Outage;
-use units::{Duration, Instant, PathId};
+use forecast::Forecast;
+use units::{Duration, Instant, PathId, Window};
 
 const MEGABYTE: u64 = 1_000_000;
 
@@ -118,12 +119,12 @@ fn the_only_path_survives_a_blackout() {
 
 #[test]
 fn a_foreseen_outage_stops_the_path_before_it_fails() {
-    let outage = Outage { start: ms(1500), end: ms(3000) };
+    let outage = Window { start: ms(1500), end: ms(3000) };
     let mut links = links();
     links[0].down = vec![(outage.start, outage.end)];
     let mut world = two("minrtt", (0, 60 * MEGABYTE), links, |_| {});
-    world.client.endpoint.set_forecast(PathId(0), vec![outage]);
-    world.server.endpoint.set_forecast(PathId(0), vec![outage]);
+    world.client.endpoint.set_forecast(PathId(0), Forecast::certain([outage]));
+    world.server.endpoint.set_forecast(PathId(0), Forecast::certain([outage]));
     world.run(ms(1500), |_| false);
     let before = world.server.endpoint.path_stats(PathId(0)).unwrap().sent_bytes;
     world.run(ms(2999), |_| false);
@@ -168,6 +169,56 @@ fn a_backup_path_carries_nothing_while_the_other_works() {
     let after = world.server.endpoint.path_stats(PathId(1)).unwrap();
     // Only copies at the tail and acknowledgements.
     assert!(after.sent_bytes - before.sent_bytes < 300_000, "{before:?} {after:?}");
+}
+
+/// The server knows the status before it may send data on the path, whichever packets come first.
+#[test]
+fn a_path_that_begins_as_a_backup_never_carries_data_beside_another_one() {
+    for delays in [(20, 40), (200, 5)] {
+        let links = vec![Link::new(100.0, delays.0), Link::new(50.0, delays.1)];
+        let client = Own::client(0, |_| {});
+        let mut world = World::new(client, Own::server(10 * MEGABYTE, |_| {}), links, 1);
+        world.client.endpoint.set_path_status(PathId(1), true).unwrap();
+        assert!(world.run(ms(3000), |world| {
+            world.client.endpoint.add_path(world.now, PathId(1)).is_ok()
+        }));
+        world.transfer(30);
+        let stats = world.server.endpoint.path_stats(PathId(1)).unwrap();
+        assert!(stats.sent_bytes < 10_000, "{delays:?}: {stats:?}");
+    }
+}
+
+/// The connection's first path is a backup as soon as the peer can know.
+#[test]
+fn the_first_path_may_be_a_backup() {
+    let client = Own::client(0, |_| {});
+    let mut world = World::new(client, Own::server(20 * MEGABYTE, |_| {}), links(), 1);
+    world.client.endpoint.set_path_status(PathId(0), true).unwrap();
+    world.run(ms(3000), |world| world.client.endpoint.add_path(world.now, PathId(1)).is_ok());
+    world.transfer(30);
+    assert!(world.server.has(&Event::PathStatus(PathId(0), true)));
+    let [first, second] = [0, 1].map(|net| world.server.endpoint.path_stats(PathId(net)).unwrap());
+    assert!(first.sent_bytes < 2 * MEGABYTE && second.sent_bytes > 18 * MEGABYTE, "{first:?}");
+}
+
+/// What the peer says of a path that did not begin yet is kept, the newest of it.
+#[test]
+fn a_status_that_comes_before_its_path_counts() {
+    let mut world = two("minrtt", (0, 0), links(), |_| {});
+    for (sequence, backup) in [(1, true), (0, false)] {
+        world.client.endpoint.inject(Frame::PathStatus { path: 2, sequence, backup });
+    }
+    let until = world.now + Duration::from_millis(200);
+    world.run(until, |_| false);
+    world.client.endpoint.abandon_path(world.now, PathId(1)).unwrap();
+    world.client.endpoint.add_path(world.now, PathId(1)).unwrap();
+    let until = world.now + Duration::from_secs(1);
+    world.run(until, |_| false);
+    assert_eq!(world.server.endpoint.is_backup(PathId(1)), Some(true));
+    world.client.endpoint.inject(Frame::PathStatus { path: 1000, sequence: 0, backup: true });
+    let until = world.now + Duration::from_secs(1);
+    world.run(until, |_| false);
+    assert!(world.server.closed().is_some(), "a path beyond the limit");
 }
 
 /// What such a scheduler leaves to the rule against deadlocks keeps off a backup path, however fast.

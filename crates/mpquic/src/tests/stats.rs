@@ -2,8 +2,8 @@
 
 use super::world::*;
 use crate::*;
-use scheduler::Outage;
-use units::{Duration, Instant, PathId};
+use forecast::Forecast;
+use units::{Duration, Instant, PathId, Window};
 
 const MEGABYTE: u64 = 1_000_000;
 
@@ -126,12 +126,12 @@ fn counts_of_a_path_go_on_when_it_comes_back() {
 
 #[test]
 fn a_forecast_waits_for_its_path() {
-    let outage = Outage { start: ms(1000), end: ms(2000) };
+    let outage = Window { start: ms(1000), end: ms(2000) };
     let mut dark = links();
     dark[1].down = vec![(outage.start, outage.end)];
     let (mut client, mut server) = (Own::client(0, |_| {}), Own::server(60 * MEGABYTE, |_| {}));
-    client.endpoint.set_forecast(PathId(1), vec![outage]);
-    server.endpoint.set_forecast(PathId(1), vec![outage]);
+    client.endpoint.set_forecast(PathId(1), Forecast::certain([outage]));
+    server.endpoint.set_forecast(PathId(1), Forecast::certain([outage]));
     let mut world = World::new(client, server, dark, 1);
     world.run(ms(900), |world| world.client.endpoint.add_path(world.now, PathId(1)).is_ok());
     world.run(ms(1000), |_| false);

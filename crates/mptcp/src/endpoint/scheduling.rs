@@ -201,7 +201,7 @@ impl Endpoint {
         let mode = self.config.mode;
         for subflow in self.subflows.iter_mut().flatten().filter(|s| s.is_established()) {
             let state = &mut self.paths[subflow.path.index()];
-            if !state.forgets_outages(now) {
+            if !state.feed.advance(now) && !subflow.tx.is_resting() {
                 continue;
             }
             let view = path_view(mode, subflow, state, false);
@@ -224,7 +224,7 @@ impl Endpoint {
         self.views.clear();
         for subflow in self.subflows.iter().flatten().filter(|subflow| subflow.is_established()) {
             let state = &mut self.paths[subflow.path.index()];
-            state.forgets_outages(now);
+            state.feed.advance(now);
             let tried = carried_by.contains(subflow.path);
             let mut view = path_view(mode, subflow, state, tried);
             if repeats && let Some(segment) = self.send.first_from(state.walked_to) {
@@ -283,7 +283,7 @@ fn path_view(mode: Mode, subflow: &Subflow, state: &PathState, tried: bool) -> P
         mss_bytes: mode.mss_bytes(),
         pacing_rate: tx.pacing_rate(),
         loss_ratio: tx.stats.lost_packets as f64 / sent as f64,
-        forecast: state.forecast.front().copied(),
+        forecast: state.feed.outage(),
         repeat_bytes: 0,
     }
 }

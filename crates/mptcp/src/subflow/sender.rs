@@ -255,10 +255,15 @@ impl SubflowSender {
 
     // ---- sending -----------------------------------------------------------------------------
 
+    /// Nothing may leave for now.
+    pub fn is_resting(&self) -> bool {
+        self.rest_until != Instant::ZERO
+    }
+
     /// Lets nothing leave until a moment; `None` ends it. Timers note what is overdue and send
     /// nothing. True when something is held back.
     pub fn rest(&mut self, now: Instant, until: Option<Instant>) -> bool {
-        let was_resting = self.rest_until != Instant::ZERO;
+        let was_resting = self.is_resting();
         self.rest_until = until.unwrap_or(Instant::ZERO);
         if was_resting && until.is_none() {
             let overdue = std::mem::take(&mut self.rest_overdue) && !self.board.is_empty();

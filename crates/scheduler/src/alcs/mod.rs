@@ -6,7 +6,8 @@ mod peak;
 mod sigma;
 
 use crate::default_pick::{pick_among, serving_among};
-use crate::{ConnectionView, Decision, PathEvent, PathSet, PathView, Scheduler};
+use crate::{Capabilities, ConnectionView, Decision, PathEvent, PathSet, PathView, Scheduler};
+use forecast::Probability;
 use parameters::{Info, Parameter, Values, flag, number, option};
 use peak::Peak;
 use sigma::{Frozen, Limits, Sigma};
@@ -110,6 +111,13 @@ pub(crate) const INFO: Info = Info {
                       acknowledgement), or the smoothed one, which lags behind a queue that grows.",
             source: "ours: the paper says one RTT",
         },
+        Parameter {
+            name: "outage_probability",
+            unit: "",
+            kind: number(0.5, 0.0, 1.0),
+            meaning: "How likely a foreseen outage must be for a path to be left.",
+            source: "ours: the outages of the paper are certain",
+        },
     ],
 };
 
@@ -154,6 +162,7 @@ pub struct Alcs {
     margin_milli: u32,
     /// The margin counts RTTs that a packet sent now may meet, not smoothed ones.
     expects: bool,
+    least_probability: Probability,
 }
 
 /// How long an acknowledgement may be held back (Linux `TCP_DELACK_MIN`).
@@ -192,6 +201,8 @@ impl Alcs {
             },
             margin_milli: (values.number("margin_rtts") * 1e3).round() as u32,
             expects: values.option("margin_rtt") == "expected",
+            least_probability: Probability::new(values.number("outage_probability"))
+                .unwrap_or(Probability::EVEN), // the table keeps it between 0 and 1
         }
     }
 
@@ -230,13 +241,13 @@ impl Alcs {
     fn leaves_at(&self, path: &PathView) -> Option<Instant> {
         let outage = path.forecast.filter(|_| self.deactivate != Deactivate::None)?;
         let margin = self.expected_rtt(path).saturating_mul(self.margin_milli) / 1000;
-        Some(outage.start.saturating_sub(margin))
+        Some(outage.window.start.saturating_sub(margin))
     }
 
     /// Step 1: the next outage is at most the margin away, or under way.
     fn is_deactivated(&self, now: Instant, path: &PathView) -> bool {
         self.leaves_at(path).is_some_and(|at| now >= at)
-            && path.forecast.is_some_and(|outage| now < outage.end)
+            && path.forecast.is_some_and(|outage| now < outage.window.end)
     }
 
     /// When a decision to wait has to be looked at again: a path leaves (item 10) or comes back
@@ -245,7 +256,7 @@ impl Alcs {
         let usable = view.paths.iter().filter(|path| path.usable);
         let changes = usable.filter_map(|path| {
             let leaves = self.leaves_at(path)?;
-            if view.now < leaves { Some(leaves) } else { path.forecast.map(|outage| outage.end) }
+            if view.now < leaves { Some(leaves) } else { path.forecast.map(|one| one.window.end) }
         });
         changes.min().filter(|at| *at > view.now && *at != Instant::FAR_FUTURE)
     }
@@ -376,9 +387,13 @@ impl Scheduler for Alcs {
         self.is_deactivated(now, path)
     }
 
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { least_probability: self.least_probability, ..<_>::default() }
+    }
+
     fn rests_until(&self, now: Instant, path: &PathView) -> Option<Instant> {
         let rests = self.deactivate == Deactivate::All && self.is_deactivated(now, path);
-        path.forecast.filter(|_| rests).map(|outage| outage.end)
+        path.forecast.filter(|_| rests).map(|outage| outage.window.end)
     }
 
     fn on_acked(&mut self, _now: Instant, path: PathId, bytes: u64) {

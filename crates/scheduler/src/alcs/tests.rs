@@ -5,9 +5,10 @@
 use super::Alcs;
 use super::sigma::{Frozen, Limits, ONE, moved};
 use crate::tests::{MSS, build, path, send, view, word};
-use crate::{Algorithm, Decision, Outage, PathView, Scheduler};
+use crate::{Algorithm, Decision, PathView, Scheduler};
+use forecast::Foreseen;
 use parameters::Given;
-use units::{Duration, Instant, PathId};
+use units::{Duration, Instant, PathId, Window};
 
 fn alcs(parameters: &[(&str, Given)]) -> Alcs {
     let given = parameters.iter().map(|(name, value)| ((*name).to_owned(), value.clone()));
@@ -162,7 +163,7 @@ fn an_idle_path_keeps_its_sigma_unless_the_guard_is_off() {
 }
 
 fn with_outage(mut path: PathView, start_ms: u64, end_ms: u64) -> PathView {
-    path.forecast = Some(Outage { start: ms(start_ms), end: ms(end_ms) });
+    path.forecast = Window::new(ms(start_ms), ms(end_ms)).map(Foreseen::certain);
     path
 }
 

@@ -1,8 +1,10 @@
 //! What holds for every scheduler: any number of paths, any views, any events.
 
 use super::*;
-use crate::{Outage, PathSet};
+use crate::PathSet;
+use forecast::Foreseen;
 use proptest::prelude::*;
+use units::Window;
 
 fn any_path() -> impl Strategy<Value = PathView> {
     let counts = (0_u64..400, 1_u64..300, 0_u64..300, 0_u64..50, 0_u64..900);
@@ -16,8 +18,8 @@ fn any_path() -> impl Strategy<Value = PathView> {
             path.queued_packets = if flags[3] { queued } else { 0 };
             path.repeat_bytes = if flags[1] { MSS } else { 0 };
             let start = Instant::from_millis(outage_ms);
-            let outage = Outage { start, end: start + Duration::from_millis(length_ms) };
-            path.forecast = flags[4].then_some(outage);
+            let end = start + Duration::from_millis(length_ms);
+            path.forecast = Window::new(start, end).filter(|_| flags[4]).map(Foreseen::certain);
             path
         },
     )

@@ -10,7 +10,7 @@ pub(crate) use tcp::TcpEnd;
 use crate::outcome::{PathTotals, SampleRow};
 use crate::wire::Packet;
 use application::Application;
-use scheduler::Outage;
+use forecast::Forecast;
 use units::{Duration, Instant, PathId};
 
 /// An endpoint. Paths count within the connection.
@@ -30,8 +30,8 @@ pub(crate) trait End: std::fmt::Debug {
     fn path_up(&mut self, now: Instant, path: PathId);
     /// The client's interface of a path went.
     fn path_down(&mut self, now: Instant, path: PathId);
-    /// What is known ahead of a path.
-    fn set_forecast(&mut self, path: PathId, outages: Vec<Outage>);
+    /// What is known ahead of a path from now on.
+    fn set_forecast(&mut self, path: PathId, forecast: Forecast);
     /// Fills a path's columns of a sample.
     fn sample(&self, path: PathId, row: &mut SampleRow);
     /// What this end did on a path; without what outages caused.

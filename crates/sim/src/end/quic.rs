@@ -1,9 +1,7 @@
-//! Multipath QUIC: the endpoint of `mpquic` with real TLS, and the client that manages its paths.
+//! Multipath QUIC: the endpoint of `mpquic` with real TLS, and its path manager.
 //!
-//! The client opens on its first interface, adds a path over each further one once the handshake is
-//! confirmed, and abandons those whose interface went. The last path stays until another one is
-//! there: meanwhile nothing leaves it and nothing comes. An interface that comes back is another
-//! network: it gets a new path.
+//! The client opens on its first interface; [`PathManager`] says what becomes of the others. A path
+//! without its interface sends and receives nothing. An interface that comes back is another network.
 
 use super::{Counts, End, Noted, Received, tls};
 use crate::SimError;
@@ -11,8 +9,11 @@ use crate::config::ConnectionConfig;
 use crate::outcome::{PathTotals, SampleRow};
 use crate::wire::Packet;
 use application::{Application, Signal};
-use mpquic::{ApplicationHost, Config, Endpoint, Event, StudyConnection};
-use scheduler::{Outage, Scheduler};
+use forecast::Forecast;
+use mpquic::{
+    Action, ApplicationHost, Config, Endpoint, Event, PathManager, PathNews, StudyConnection,
+};
+use scheduler::Scheduler;
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Duration, Instant, PathId};
 
@@ -21,7 +22,8 @@ use units::{Duration, Instant, PathId};
 pub(crate) struct Setup<'a> {
     pub connection: &'a ConnectionConfig,
     pub is_client: bool,
-    pub paths: usize,
+    /// Whether each path is a backup; the client tells the server.
+    pub backup: &'a [bool],
     pub seed: u64,
 }
 
@@ -39,11 +41,11 @@ pub(crate) struct QuicEnd {
     first: Option<PathId>,
     /// Interfaces that are there; a server's always are.
     present: BTreeSet<PathId>,
-    /// Interfaces that want a path, and paths that have lost theirs but were the last.
-    wanted: BTreeSet<PathId>,
-    leaving: BTreeSet<PathId>,
-    forecasts: BTreeMap<PathId, Vec<Outage>>,
-    confirmed: bool,
+    /// A server's knows no interfaces.
+    manager: PathManager,
+    backups: Vec<PathId>,
+    /// Until the endpoint takes them.
+    forecasts: BTreeMap<PathId, Forecast>,
     host: ApplicationHost,
     /// What the application still has to hear of.
     signals: Vec<Signal>,
@@ -52,7 +54,8 @@ pub(crate) struct QuicEnd {
 
 impl QuicEnd {
     pub fn new(setup: &Setup<'_>, scheduler: Box<dyn Scheduler>) -> Result<Self, SimError> {
-        let Setup { connection, is_client, paths, seed } = *setup;
+        let Setup { connection, is_client, backup, seed } = *setup;
+        let paths = backup.len();
         let (client, server) = tls::roles().ok_or(SimError::Tls)?;
         let role = if is_client { client } else { server };
         let study = StudyConnection {
@@ -76,10 +79,12 @@ impl QuicEnd {
             } else {
                 (0..paths).map(|path| PathId(path as u8)).collect()
             },
-            wanted: BTreeSet::new(),
-            leaving: BTreeSet::new(),
+            manager: PathManager::default(),
+            backups: (0..paths)
+                .filter(|path| is_client && backup[*path])
+                .map(|path| PathId(path as u8))
+                .collect(),
             forecasts: BTreeMap::new(),
-            confirmed: false,
             host: ApplicationHost::default(),
             signals: Vec::new(),
             events: Vec::new(),
@@ -92,11 +97,16 @@ impl QuicEnd {
         let made = Endpoint::new(self.config.clone(), scheduler, (now, path), self.seed);
         self.endpoint = made.ok(); // fails only for configurations that TLS refuses
         if let Some(endpoint) = &mut self.endpoint {
-            for (path, outages) in &self.forecasts {
-                endpoint.set_forecast(*path, outages.clone());
+            for (path, forecast) in std::mem::take(&mut self.forecasts) {
+                endpoint.set_forecast(path, forecast);
+            }
+            for path in &self.backups {
+                let _known = endpoint.set_path_status(*path, true); // a run has few enough paths
             }
         }
-        self.wanted.remove(&path);
+        if self.is_client {
+            self.manager.begin(path);
+        }
         self.first = Some(path);
     }
 
@@ -106,7 +116,7 @@ impl QuicEnd {
         for event in endpoint.take_events() {
             self.on_event(now, &event);
         }
-        if self.is_client && self.confirmed {
+        if self.is_client {
             self.manage_paths(now);
         }
     }
@@ -114,10 +124,16 @@ impl QuicEnd {
     fn on_event(&mut self, now: Instant, event: &Event) {
         self.signals.extend(ApplicationHost::signal(event));
         match *event {
-            Event::Confirmed => self.confirmed = true,
-            // Not by us: the interface is there, so it is tried again.
-            Event::PathAbandoned(path, _) if self.present.contains(&path) && !self.has(path) => {
-                self.wanted.insert(path);
+            Event::Confirmed if self.is_multipath() => self.manager.allow_paths(),
+            Event::PathLimitsRaised => self.manager.on_limits_raised(now),
+            Event::PathEstablished(path) => {
+                self.manager.on_path(now, path, PathNews::Established);
+            }
+            Event::PathFailed(path) => self.manager.on_path(now, path, PathNews::Failed),
+            Event::PathRevived(path) => self.manager.on_path(now, path, PathNews::Revived),
+            Event::PathAbandoned(path, _) => {
+                let another = self.has(path);
+                self.manager.on_path(now, path, PathNews::Over { another });
             }
             _ => {}
         }
@@ -134,19 +150,30 @@ impl QuicEnd {
         self.events.push(Noted { at: now, path, name, value });
     }
 
+    fn is_multipath(&self) -> bool {
+        self.endpoint.as_ref().is_some_and(Endpoint::is_multipath)
+    }
+
     fn has(&self, path: PathId) -> bool {
         self.endpoint.as_ref().is_some_and(|endpoint| endpoint.has_path(path))
     }
 
-    /// Adds the paths that are wanted, as far as the peer allows, and leaves those without interface.
     fn manage_paths(&mut self, now: Instant) {
         let Some(endpoint) = &mut self.endpoint else { return };
-        // A path that lost its interface and could not be left is replaced when that is back.
-        self.wanted.retain(|path| {
-            let added = endpoint.add_path(now, *path);
-            added.or_else(|_| endpoint.replace_path(now, *path)).is_err()
-        });
-        self.leaving.retain(|path| endpoint.abandon_path(now, *path).is_err());
+        while let Some(action) = self.manager.next_action(now) {
+            let done = match action {
+                Action::Add(path) => endpoint.add_path(now, path),
+                Action::Replace(path) => endpoint.replace_path(now, path),
+                Action::Abandon(path) => endpoint.abandon_path(now, path),
+                Action::Probe(path) => {
+                    endpoint.probe_path(now, path);
+                    Ok(())
+                }
+            };
+            if done.is_err() {
+                self.manager.refuse(now, action);
+            }
+        }
     }
 
     fn in_packets(&self, bytes: u64) -> u64 {
@@ -192,7 +219,8 @@ impl End for QuicEnd {
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
-        self.endpoint.as_ref()?.poll_timeout()
+        let timer = self.endpoint.as_ref()?.poll_timeout();
+        timer.into_iter().chain(self.manager.poll_timeout()).min()
     }
 
     fn on_timeout(&mut self, now: Instant) {
@@ -204,8 +232,7 @@ impl End for QuicEnd {
 
     fn path_up(&mut self, now: Instant, path: PathId) {
         self.present.insert(path);
-        self.leaving.remove(&path);
-        self.wanted.insert(path);
+        self.manager.interface_came(now, path, false);
         if self.opened && self.endpoint.is_none() {
             self.start(now, path);
         }
@@ -214,14 +241,15 @@ impl End for QuicEnd {
 
     fn path_down(&mut self, now: Instant, path: PathId) {
         self.present.remove(&path);
-        if !self.wanted.remove(&path) {
-            self.leaving.insert(path);
-        }
+        self.manager.interface_went(now, path);
         self.work(now);
     }
 
-    fn set_forecast(&mut self, path: PathId, outages: Vec<Outage>) {
-        self.forecasts.insert(path, outages);
+    fn set_forecast(&mut self, path: PathId, forecast: Forecast) {
+        match &mut self.endpoint {
+            Some(endpoint) => endpoint.set_forecast(path, forecast),
+            None => drop(self.forecasts.insert(path, forecast)),
+        }
     }
 
     fn sample(&self, path: PathId, row: &mut SampleRow) {

@@ -4,8 +4,8 @@ use super::{Counts, End, Noted, Received};
 use crate::outcome::{PathTotals, SampleRow};
 use crate::wire::Packet;
 use application::{Application, PathStatus, Pipe, Read, Signal, StreamId, Streams, deliver};
+use forecast::Forecast;
 use mptcp::Endpoint;
-use scheduler::Outage;
 use std::cell::RefCell;
 use std::rc::Rc;
 use units::{Duration, Instant, PathId};
@@ -152,8 +152,8 @@ impl End for TcpEnd {
         self.endpoint.path_down(now, path);
     }
 
-    fn set_forecast(&mut self, path: PathId, outages: Vec<Outage>) {
-        self.endpoint.set_forecast(path, outages);
+    fn set_forecast(&mut self, path: PathId, forecast: Forecast) {
+        self.endpoint.set_forecast(path, forecast);
     }
 
     fn sample(&self, path: PathId, row: &mut SampleRow) {

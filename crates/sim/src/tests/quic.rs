@@ -150,6 +150,42 @@ fn a_client_without_an_interface_waits_for_one() {
     assert!((1.4..2.5).contains(&completion(&outcome)), "{}", completion(&outcome));
 }
 
+/// A backup path carries no data while the other one is usable, and all of it when that one is dark
+/// or away, in either direction and whichever path the connection begins on.
+#[test]
+fn a_backup_path_carries_data_only_while_the_other_one_does_not() {
+    for direction in [Direction::Down, Direction::Up] {
+        for backup in [0, 1] {
+            let active = 1 - backup;
+            let mut paths = two_paths();
+            paths[backup].backup = true;
+            let gap = with_gap(paths[active].clone(), 3.0, 5.0);
+            paths[active] = present(gap, &[(0.0, Some(7.0)), (9.0, None)]);
+            let mut one = quic(Scheduling::MinRtt, Congestion::Cubic, seconds(11.0));
+            bulk(&mut one).direction = direction;
+            let outcome = run(paths, vec![one]);
+            let carried = |from_s, to_s| carried_bytes(&outcome, backup, from_s, to_s);
+            // Challenges and probes, and data of the first round trips when the backup comes first.
+            const IDLE: u64 = 10_000;
+            let first = if backup == 0 { 700_000 } else { IDLE };
+            assert!(carried(0.0, 3.0) <= first, "{direction:?} {backup}: {}", carried(0.0, 3.0));
+            assert!(carried(6.0, 7.0) <= IDLE, "{direction:?} {backup}: {}", carried(6.0, 7.0));
+            assert!(carried(3.5, 5.0) > 2_000_000, "{direction:?} {backup}: {}", carried(3.5, 5.0));
+            assert!(carried(7.5, 9.0) > 2_000_000, "{direction:?} {backup}: {}", carried(7.5, 9.0));
+            assert!(carried(10.0, 11.0) <= IDLE, "{direction:?} {backup}: {}", carried(10.0, 11.0));
+        }
+    }
+}
+
+/// Bytes that a path delivered between two samples.
+fn carried_bytes(outcome: &Outcome, path: usize, from_s: f64, to_s: f64) -> u64 {
+    let delivered = |time_s: f64| {
+        let mut rows = outcome.samples.iter().filter(|row| row.path == Some(path));
+        rows.find(|row| (row.time_s - time_s).abs() < 0.01).map_or(0, |row| row.delivered_bytes)
+    };
+    delivered(to_s) - delivered(from_s)
+}
+
 /// What is known ahead goes to the sending end, for paths that come later as well.
 #[test]
 fn a_forecast_spares_the_losses_of_an_outage() {

@@ -4,7 +4,7 @@ use super::world::*;
 use crate::{Outcome, simulate};
 use congestion::Algorithm as Congestion;
 use link::QueueConfig;
-use link::{Forecast, ForecastWord, PathConfig};
+use link::{ForecastWord, PathConfig, PathForecast};
 use mptcp::Mode;
 use proptest::prelude::*;
 use scheduler::{Algorithm as Scheduling, Choice};
@@ -103,7 +103,7 @@ fn retransmissions_are_put_down_to_outages_or_not() {
 fn a_forecast_holds_for_uploads_too() {
     let lost = |forecast| {
         let mut paths = vec![with_gap(path("sat", 20.0, 60.0), 3.0, 4.0), path("terr", 20.0, 80.0)];
-        paths[0].forecast = Forecast::Word(forecast);
+        paths[0].forecast = PathForecast::Word(forecast);
         let mut one = connection(Mode::V096, Congestion::Bbr, seconds(8.0));
         one.scheduler = named(r#"{"name": "alcs", "k": "one", "margin_rtts": 3}"#);
         bulk(&mut one).direction = link::Direction::Up;
@@ -119,7 +119,10 @@ fn a_forecast_that_leaves_all_time_is_refused() {
     config.connections.push(connection(Mode::V096, Congestion::Cubic, seconds(1.0)));
     config.paths[0] = with_forecast(config.paths[0].clone(), 1e15);
     let error = simulate(&config).unwrap_err().to_string();
-    assert!(error.starts_with("forecast is"), "{error}");
+    assert!(
+        error.starts_with("forecast of path 'sat': outages.start_s is 1000000000005"),
+        "{error}"
+    );
 }
 
 /// STMS-like runs ahead on the slow path: less waits for holes, and with a small receive window

@@ -3,9 +3,10 @@
 use crate::{ConnectionConfig, Outcome, RunConfig, Transport, simulate};
 use application::{Bulk, Workload};
 use congestion::Algorithm as Congestion;
+use forecast::ForecastWindow;
 use link::{
-    Direction, Forecast, ForecastWindow, InFlight, LinkConfig, LossConfig, OutageConfig,
-    PathConfig, QueueConfig, UpWindow,
+    Direction, InFlight, LinkConfig, LossConfig, OutageConfig, PathConfig, PathForecast,
+    QueueConfig, UpWindow,
 };
 use mptcp::Mode;
 use scheduler::Algorithm as Scheduling;
@@ -22,7 +23,8 @@ pub fn path(name: &str, mbps: f64, rtt_ms: f64) -> PathConfig {
         up: link,
         backup: false,
         present,
-        forecast: Forecast::default(),
+        forecast: PathForecast::default(),
+        forecast_updates: Vec::new(),
     }
 }
 
@@ -45,8 +47,9 @@ pub fn with_forecast(mut path: PathConfig, error_ms: f64) -> PathConfig {
     let windows = path.down.outages.iter().map(|outage| ForecastWindow {
         start_s: moved(outage.start_s),
         end_s: moved(outage.end_s),
+        probability: 1.0,
     });
-    path.forecast = Forecast::Windows(windows.filter(|one| one.end_s > one.start_s).collect());
+    path.forecast = PathForecast::Outages(windows.filter(|one| one.end_s > one.start_s).collect());
     path
 }
 

@@ -11,7 +11,7 @@ from skyweave.live.world.messages import Message
 from skyweave.model import config
 
 
-def order(run: config.Run, number: int, epoch_ns: int) -> Message:
+def order(run: config.Run, number: int) -> Message:
     """Return what both ends have to know of a connection, beyond what they know of any."""
     connection = run.connections[number]
     names = connection.paths or tuple(path.name for path in run.paths)
@@ -25,28 +25,18 @@ def order(run: config.Run, number: int, epoch_ns: int) -> Message:
     return {
         "behaviour": behaviour,
         "paths": [addresses.device(places[name], name) for name in names],
+        "backups": [
+            addresses.device(places[name], name) for name in names if run.paths[places[name]].backup
+        ],
         "forecasts": [
             {
                 "client": addresses.client_address(places[name]),
-                "outages_ns": _foreseen(run.paths[places[name]], epoch_ns),
+                "forecast": run.paths[places[name]].known().model_dump(),
+                "updates": [one.model_dump() for one in run.paths[places[name]].forecast_updates],
             }
             for name in names
         ],
     }
-
-
-def _foreseen(path: config.Path, epoch_ns: int) -> list[tuple[int, int]]:
-    """Return what the sender knows ahead of a path, in order; windows that touch are one."""
-    if path.forecast == "none":
-        return []
-    windows: list[tuple[float, float]] = []
-    told = (*path.down.outages, *path.up.outages) if path.forecast == "outages" else path.forecast
-    for start_s, end_s in sorted((window.start_s, window.end_s) for window in told):
-        if windows and start_s <= windows[-1][1]:
-            windows[-1] = (windows[-1][0], max(windows[-1][1], end_s))
-        else:
-            windows.append((start_s, end_s))
-    return [(epoch_ns + round(a * 1e9), epoch_ns + round(b * 1e9)) for a, b in windows]
 
 
 def listen(flow: Message) -> _skyweave.QuicBulkServer:
@@ -75,7 +65,8 @@ def carry(
             seen = json.loads(server.carry(json.dumps(plan)))
         else:
             host, port = flow["server"]
-            plan |= {"server": f"{host}:{port}", "pin": flow["pin"], "paths": flow["paths"]}
+            plan |= {"server": f"{host}:{port}", "pin": flow["pin"]}
+            plan |= {"paths": flow["paths"], "backups": flow["backups"]}
             time.sleep(max(flow["start_ns"] - time.monotonic_ns(), 0) / 1e9)
             seen = json.loads(_skyweave.quic_carry(json.dumps(plan)))
     except (OSError, ValueError) as error:

@@ -10,8 +10,8 @@ from typing import TypeVar
 import numpy as np
 
 from skyweave.errors import DataError
-from skyweave.model.config import OutageWindow, UpWindow
 from skyweave.model.drive import Drive, PathTrace, Series
+from skyweave.model.windows import OutageWindow, UpWindow
 from skyweave.study.language.cells import cells_drive
 from skyweave.study.language.described import described
 from skyweave.study.language.orbits import OrbitDelay, missing_file

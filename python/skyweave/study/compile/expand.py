@@ -13,9 +13,10 @@ from typing import Any, Literal
 import numpy as np
 
 from skyweave.errors import ConfigError
-from skyweave.forecast import Forecast
+from skyweave.forecast import ForecastFile
 from skyweave.model import config
 from skyweave.model.drive import Drive, PathTrace
+from skyweave.model.forecast import Forecast, ForecastUpdate
 from skyweave.study.compile.drives import DriveRun, window
 from skyweave.study.compile.foresight import Foresight
 from skyweave.study.compile.labels import Label, labels_of
@@ -59,7 +60,7 @@ def expand(
     drives: Iterable[DriveRun],
     code_version: str,
     live_version: str = "",
-    forecasts: Mapping[str, Forecast] = MappingProxyType({}),
+    forecasts: Mapping[str, ForecastFile] = MappingProxyType({}),
 ) -> tuple[list[Job], list[str]]:
     """Return the jobs of a plan in a fixed order, each pair of run and labels once, and notes.
 
@@ -108,7 +109,7 @@ def _jobs(
     plan: Plan,
     block: Compare,
     member: DriveRun,
-    known: tuple[dict[str, str], Mapping[str, Forecast]],
+    known: tuple[dict[str, str], Mapping[str, ForecastFile]],
 ) -> Iterator[Job]:
     """Yield the jobs of one block on one drive."""
     versions, forecasts = known
@@ -122,7 +123,7 @@ def _jobs(
     ):
         links = _link_settings(one, direction, duration_s, member.seed)
         if one["forecast"] == "file":
-            links = replace(links, told=_told(forecasts, paths, member.drive, one, duration_s))
+            links = replace(links, filed=_filed(forecasts, paths, member.drive, one, duration_s))
         built = tuple(
             build_path(n, trace, plan.paths[n], links, member.drive.name)
             for n, trace in _traces(member.drive, paths, one["start"], settings["duration_s"])
@@ -167,13 +168,13 @@ def _link_settings(
     )
 
 
-def _told(
-    forecasts: Mapping[str, Forecast],
+def _filed(
+    forecasts: Mapping[str, ForecastFile],
     paths: tuple[str, ...],
     drive: Drive,
     one: Chosen,
     duration_s: float,
-) -> dict[str, tuple[config.ForecastWindow, ...]]:
+) -> dict[str, tuple[Forecast, tuple[ForecastUpdate, ...]]]:
     """Return what the forecast files of paths say of a run from the beginning of a drive."""
     if drive.start is None or one["start"].rule != "beginning":
         raise ConfigError(
@@ -181,9 +182,7 @@ def _told(
             + ("has no start" if drive.start is None else "is entered in its midst; remove start")
         )
     return {
-        name: forecasts[name].outages(drive.start, duration_s)
-        for name in paths
-        if name in forecasts
+        name: forecasts[name].of_run(drive.start, duration_s) for name in paths if name in forecasts
     }
 
 

@@ -8,7 +8,8 @@ from typing import Literal
 
 import numpy as np
 
-from skyweave.model.config import ForecastWindow, OutageWindow
+from skyweave.model.forecast import Forecast
+from skyweave.model.windows import ForecastWindow, OutageWindow
 from skyweave.study.language.randomness import stream
 
 
@@ -40,15 +41,15 @@ def foreseen(
     foresight: Foresight,
     name: str,
     seed: int,
-    told: tuple[ForecastWindow, ...] = (),
-) -> Literal["none", "outages"] | tuple[ForecastWindow, ...]:
-    """Return the forecast of path ``name``; ``told`` is what its file says of the run.
+    filed: Forecast | tuple[()] = (),
+) -> Literal["none", "outages"] | tuple[ForecastWindow, ...] | Forecast:
+    """Return the forecast of path ``name``; ``filed`` is what its file says of the run.
 
     For all errors the same outages are hit first. A false outage lies anywhere between the one
     before it and the next, and is as long.
     """
     if foresight.kind == "file":
-        return told
+        return filed
     if foresight.kind == "none" or not outages or foresight.is_exact:
         return foresight.kind if outages else "none"
     rng = stream("foresight", seed, name)

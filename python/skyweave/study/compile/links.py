@@ -12,8 +12,9 @@ from pydantic import ValidationError
 from skyweave.errors import ConfigError, DataError
 from skyweave.model import config
 from skyweave.model.drive import PathTrace, Series, Values
+from skyweave.model.forecast import Forecast, ForecastUpdate
+from skyweave.model.windows import UpWindow, union
 from skyweave.study.compile.foresight import NOTHING_FORESEEN, Foresight, foreseen
-from skyweave.study.language.described import together
 from skyweave.study.language.handovers import Handovers, Script, script
 from skyweave.study.language.label_words import as_queue
 from skyweave.study.language.plan import PathSpec
@@ -37,8 +38,8 @@ class LinkSettings:
     gap_s: float | None = None
     """What replaces ``every_s`` and ``gap_s`` of handovers; ``None``: nothing."""
     foresight: Foresight = NOTHING_FORESEEN
-    told: Mapping[str, tuple[config.ForecastWindow, ...]] = field(default_factory=dict)
-    """What forecast files say of this run, by path."""
+    filed: Mapping[str, tuple[Forecast, tuple[ForecastUpdate, ...]]] = field(default_factory=dict)
+    """What forecast files say of this run, by path: at its beginning, and during it."""
     seed: int = 0
 
     def loss_of(self, name: str) -> float | None:
@@ -68,7 +69,7 @@ def build_path(
     handed = _handed_over(name, spec, settings)
     if handed is not None and handed.rtt_ms is not None:
         trace = replace(trace, rtt_ms=handed.rtt_ms)
-    outages = trace.outages if handed is None else together(trace.outages, handed.outages)
+    outages = trace.outages if handed is None else union((*trace.outages, *handed.outages))
     delay = _delay(name, trace, spec, settings, drive)
     queue = settings.queue if spec.queue is None else as_queue(spec.queue)
     loss = _loss(name, trace, spec, settings.loss_of(name), drive)
@@ -82,16 +83,16 @@ def build_path(
             outages=outages,
         )
 
-    always = (config.UpWindow(start_s=0.0),)
+    always = (UpWindow(start_s=0.0),)
+    filed, updates = settings.filed.get(name, ((), ()))
     return config.Path(
         name=name,
         down=link(series["down"]),
         up=link(series["up"]),
         backup=spec.backup,
         present=always if trace.present is None else trace.present,
-        forecast=foreseen(
-            outages, settings.foresight, name, settings.seed, settings.told.get(name, ())
-        ),
+        forecast=foreseen(outages, settings.foresight, name, settings.seed, filed),
+        forecast_updates=updates,
     )
 
 

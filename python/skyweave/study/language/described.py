@@ -10,9 +10,9 @@ from typing import Any, Literal, Self
 import numpy as np
 from pydantic import Field, field_validator, model_validator
 
-from skyweave.model import config
 from skyweave.model.drive import Drive, PathTrace, Series
 from skyweave.model.validated import Amount, StudyModel, complaint
+from skyweave.model.windows import OutageWindow, UpWindow, union
 from skyweave.study.language.orbits import FibreDelay, Followed, OrbitDelay, follow
 
 
@@ -133,10 +133,10 @@ def described(
 
 
 def _trace(path: DescribedPath, followed: Followed | None, duration_s: float) -> PathTrace:
-    windows = tuple(config.OutageWindow(**one.model_dump()) for one in path.outages)
+    windows = tuple(OutageWindow(**one.model_dump()) for one in path.outages)
     rtt_ms: Series | None = None
     if followed is not None:
-        rtt_ms, windows = followed.rtt_ms, together(windows, followed.outages)
+        rtt_ms, windows = followed.rtt_ms, union((*windows, *followed.outages))
     elif isinstance(path.rtt_ms, Steps):
         rtt_ms = _series(path.rtt_ms, duration_s)
     elif isinstance(path.rtt_ms, FibreDelay):
@@ -151,24 +151,10 @@ def _trace(path: DescribedPath, followed: Followed | None, duration_s: float) ->
     )
 
 
-def together(
-    first: tuple[config.OutageWindow, ...], second: tuple[config.OutageWindow, ...]
-) -> tuple[config.OutageWindow, ...]:
-    """Return outages of two origins in order and apart; where they meet, both drop."""
-    found: list[config.OutageWindow] = []
-    for one in sorted((*first, *second), key=lambda window: window.start_s):
-        if found and one.start_s <= found[-1].end_s:
-            end_s = max(found[-1].end_s, one.end_s)
-            found[-1] = config.OutageWindow(start_s=found[-1].start_s, end_s=end_s)
-        else:
-            found.append(one)
-    return tuple(found)
-
-
-def _present(path: DescribedPath) -> tuple[config.UpWindow, ...] | None:
+def _present(path: DescribedPath) -> tuple[UpWindow, ...] | None:
     if path.present is None:
         return None
-    return tuple(config.UpWindow(**one.model_dump()) for one in path.present)
+    return tuple(UpWindow(**one.model_dump()) for one in path.present)
 
 
 def _series(amount: Steps, duration_s: float) -> Series:

@@ -13,9 +13,9 @@ from typing import Annotated, Literal, Self
 import numpy as np
 from pydantic import Field, model_validator
 
-from skyweave.model.config import OutageWindow
 from skyweave.model.drive import Series
 from skyweave.model.validated import Amount, Positive, StudyModel, complaint
+from skyweave.model.windows import OutageWindow
 from skyweave.study.language.randomness import stream
 
 Share = Annotated[float, Field(ge=0, lt=1)]

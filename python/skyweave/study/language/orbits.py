@@ -14,9 +14,9 @@ from pydantic import Field
 
 from skyweave._skyweave import shell_names
 from skyweave.errors import ConfigError
-from skyweave.model.config import OutageWindow
 from skyweave.model.drive import Series, Values
 from skyweave.model.validated import Amount, StudyModel
+from skyweave.model.windows import OutageWindow
 from skyweave.orbit import OrbitPath, OrbitSpec, Place, fibre_rtt_ms, orbit_path
 from skyweave.study.language.randomness import stream
 

@@ -11,7 +11,8 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, field_validator, model_validator
 
 from skyweave.errors import suggest
-from skyweave.model.config import Loss, Queue, Ratio
+from skyweave.model.base import Ratio
+from skyweave.model.config import Loss, Queue
 from skyweave.model.validated import (
     Count,
     Misplaced,

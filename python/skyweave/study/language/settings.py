@@ -16,7 +16,8 @@ from pydantic import BaseModel, Field, ValidationInfo, field_validator, model_va
 
 from skyweave.algorithms.catalogue import Choice, Kind, label
 from skyweave.model import config
-from skyweave.model.config import Queue, Ratio
+from skyweave.model.base import Ratio
+from skyweave.model.config import Queue
 from skyweave.model.validated import Amount, Name, Positive, StudyModel, complaint
 from skyweave.study.language.choices import checked, listed, spread
 from skyweave.study.language.label_words import loss_label, queue_label, workload_label

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from skyweave.errors import ConfigError
-from skyweave.forecast import Forecast, read_forecast
+from skyweave.forecast import ForecastFile, read_forecast
 from skyweave.model.record import Engine
 from skyweave.orbit.catalogue import find
 from skyweave.results.store import Store
@@ -114,7 +114,7 @@ def prepare(study: Path, options: StudyOptions) -> Prepared:
     return Prepared(plan, frozen, jobs)
 
 
-def _forecasts(plan: Plan, folders: list[Path]) -> dict[str, Forecast]:
+def _forecasts(plan: Plan, folders: list[Path]) -> dict[str, ForecastFile]:
     """Read the forecast files that paths name."""
     named = {name: spec.forecast_file for name, spec in plan.paths.items() if spec.forecast_file}
     return {name: read_forecast(find(file, folders)) for name, file in named.items()}

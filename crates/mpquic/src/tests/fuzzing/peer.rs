@@ -3,8 +3,8 @@
 use super::{Input, client, drain, exchange, server};
 use crate::wire::{AckFrame, ConnectionId, Frame, NewCid, ResetToken, put_varint};
 use crate::*;
-use scheduler::Outage;
-use units::{Duration, Instant, PathId};
+use forecast::Forecast;
+use units::{Duration, Instant, PathId, Window};
 
 /// Payloads in authentic packets on any path, and an application that uses the endpoint meanwhile:
 /// errors close the connection, nothing panics, memory is bounded, time goes on.
@@ -61,7 +61,7 @@ fn application(now: Instant, end: &mut Endpoint, input: &mut Input<'_>) {
         9 => drop(end.set_path_status(net, length.is_multiple_of(2))),
         10 => end.set_forecast(
             net,
-            vec![Outage { start: soon, end: soon + Duration::from_millis(300) }],
+            Forecast::certain([Window { start: soon, end: soon + Duration::from_millis(300) }]),
         ),
         _ => drop((end.update_keys(now), end.recv_datagram())),
     }

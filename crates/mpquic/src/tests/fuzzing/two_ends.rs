@@ -3,8 +3,8 @@
 use super::{Input, client, drain, server};
 use crate::wire::{Kind, parse};
 use crate::*;
-use scheduler::Outage;
-use units::{Duration, Instant, PathId};
+use forecast::Forecast;
+use units::{Duration, Instant, PathId, Window};
 
 /// Ways through the network.
 const NETS: u8 = 4;
@@ -229,7 +229,8 @@ impl Arena {
             9..=14 => {
                 let start = self.now + Duration::from_millis(u64::from(input.u8()));
                 let end_at = start + Duration::from_millis(u64::from(input.u16()));
-                self.ends[end].set_forecast(net, vec![Outage { start, end: end_at }]);
+                let outage = Window { start, end: end_at };
+                self.ends[end].set_forecast(net, Forecast::certain([outage]));
             }
             _ => {
                 self.ends[end].close(self.now, 9, b"enough");
