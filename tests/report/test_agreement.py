@@ -20,6 +20,7 @@ from skyweave.model.record import EVENT_SCHEMA, SAMPLE_SCHEMA, Record
 from skyweave.report.criteria.agreement import case_words
 from skyweave.report.numbers.engines import Case, Measured, compare, mean_of, measured
 from skyweave.report.page.render import Rendered, render_report
+from skyweave.results.pathset import PathSet
 from skyweave.study.language.labels import pairs_of
 
 
@@ -171,8 +172,8 @@ def test_case_words() -> None:
         "congestion": "bbr", "send_buffer_mb": 4.0, "receive_buffer_mb": 4.0, "queue": "infinite",
         "loss": "path", "flows": "one",
     }  # fmt: skip
-    case = Case("d", "down", "SL", "tcp", settings, (("x", 1),), one, one, 0)
-    both = replace(case, paths="SL+VZ", transport="mptcp")
+    case = Case("d", "down", PathSet("SL"), "tcp", settings, (("x", 1),), one, one, 0)
+    both = replace(case, paths=PathSet("SL+VZ"), transport="mptcp")
     big = replace(case, settings=settings | {"send_buffer_mb": 8.0, "receive_buffer_mb": 8.0})
     assert case_words([case, both]) == ["SL", "SL+VZ"]
     assert case_words([case, big]) == ["SL, buffer 4 MB", "SL, buffer 8 MB"]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from skyweave.algorithms import catalogue
 from skyweave.algorithms.catalogue import name_of
+from skyweave.algorithms.own import is_own
 from skyweave.engine import workloads
 from skyweave.errors import ConfigError
 from skyweave.live.traffic.kernel import CONGESTION
@@ -54,6 +55,9 @@ def _workload(connection: config.Connection) -> str | None:
 
 def _unknown(connection: config.Connection) -> str | None:
     """Return which algorithm our own endpoints do not have."""
+    if is_own(connection.scheduler):
+        name = catalogue.label(connection.scheduler)
+        return f"live runs have no schedulers in Python, and '{name}' is one"
     try:
         catalogue.check("scheduler", connection.scheduler)
         catalogue.check("congestion", connection.congestion)

@@ -2,7 +2,7 @@
 
 ``samples``: one row per sample time, connection and path (``path`` = "" for the connection's own
 row). ``events``: one row per event. ``application``: one wide table for each kind of workload that
-has one. ``totals`` and ``provenance``: plain JSON objects.
+has one. ``totals``: the sums of the run (``totals.py``). ``provenance``: a plain JSON object.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from typing import Any
 import polars as pl
 
 from skyweave.model.config import Run
+from skyweave.model.totals import RunTotals
 
 SAMPLE_SCHEMA: dict[str, pl.DataType] = {
     "time_s": pl.Float64(),
@@ -58,7 +59,7 @@ class Record:
 
     samples: pl.DataFrame
     events: pl.DataFrame
-    totals: dict[str, Any]
+    totals: RunTotals
     provenance: dict[str, Any]
     application: dict[str, pl.DataFrame] = field(default_factory=dict)
     """What applications measured, by kind of workload; ``connection`` is the first column."""

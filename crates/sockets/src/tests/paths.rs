@@ -174,7 +174,7 @@ fn a_call_ends_with_its_time_and_its_pieces_came_both_ways() {
     }
 }
 
-/// The sender is told during the run that one path will be dark, and later that it is not.
+/// The sender learns during the run that one path will be dark, and later that it is not.
 #[test]
 fn forecasts_arrive_and_are_corrected_during_a_run() {
     let mut server = TransferServer::bind(SocketAddr::new(local(1), 0), &behaviour()).unwrap();

@@ -14,6 +14,7 @@ from skyweave.live.world.addresses import place_of
 from skyweave.model import config
 from skyweave.model.drive import Values
 from skyweave.model.record import EVENT_SCHEMA, SAMPLE_SCHEMA
+from skyweave.model.totals import RunTotals
 
 Seen = dict[str, Any]
 """What a side saw of one transfer: :func:`skyweave.live.traffic.transfer.transfer`."""
@@ -27,7 +28,7 @@ def gather(
     ends: tuple[list[Seen], list[Seen]],
     links: Seen,
     view: type[View] | None = None,
-) -> tuple[pl.DataFrame, pl.DataFrame, dict[str, Any]]:
+) -> tuple[pl.DataFrame, pl.DataFrame, RunTotals]:
     """Return the samples, events and totals of a run.
 
     ``ends``: what the client and the server saw of each connection. ``view``: how a connection is
@@ -37,7 +38,7 @@ def gather(
     carried = _series(links["samples"])
     rows: list[dict[str, Any]] = []
     events: list[dict[str, Any]] = []
-    connections = []
+    connections: list[Any] = []
     for number, connection in enumerate(run.connections):
         down = connection.workload.main_direction == "down"
         pair = (server[number], client[number])
@@ -48,7 +49,7 @@ def gather(
     rows.sort(key=lambda row: row["time_s"])
     events.sort(key=lambda event: event["time_s"])
     counted = links["statistics"]["links"]
-    totals = {
+    totals: RunTotals = {
         "simulated_s": max((row["time_s"] for row in rows), default=0.0),
         "link_packets": sum(link["delivered_packets"] for link in counted.values()),
         "connections": connections,
@@ -217,7 +218,7 @@ class View:
         }  # fmt: skip
 
     def totals(self) -> dict[str, Any]:
-        """Return the sums of the connection, as :mod:`skyweave.engine` lists them."""
+        """Return the sums of the connection, a :class:`skyweave.ConnectionTotals`."""
         connection = self._connection
         delivered = float(self._delivered(np.array([self._end_s]))[0])
         seconds = self._end_s - connection.start_s

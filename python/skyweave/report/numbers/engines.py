@@ -21,6 +21,7 @@ from skyweave.report.numbers.lateness import is_late
 from skyweave.report.numbers.metrics import Values
 from skyweave.report.numbers.panel import Results
 from skyweave.report.numbers.stats import Draws, Estimate
+from skyweave.results.pathset import PathSet
 from skyweave.results.selection import Selection
 from skyweave.study.language.labels import SETTINGS, Labels, matches, pairs_of
 
@@ -53,7 +54,7 @@ class Case:
 
     drives: str
     direction: str
-    paths: str
+    paths: PathSet
     transport: str
     settings: Labels
     members: tuple[tuple[str, int], ...]
@@ -82,7 +83,7 @@ class Comparison:
     cases: list[Case]
     unpaired: int
 
-    def chosen(self, selection: Selection, cells: Sequence[str] = ()) -> list[Case]:
+    def chosen(self, selection: Selection, cells: Sequence[PathSet] = ()) -> list[Case]:
         """Return the cases that a figure or a criterion means."""
         return [
             case

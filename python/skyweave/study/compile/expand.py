@@ -17,6 +17,7 @@ from skyweave.forecast import ForecastFile
 from skyweave.model import config
 from skyweave.model.drive import Drive, PathTrace
 from skyweave.model.forecast import Forecast, ForecastUpdate
+from skyweave.results.pathset import PathSet
 from skyweave.study.compile.drives import DriveRun, window
 from skyweave.study.compile.foresight import Foresight
 from skyweave.study.compile.labels import Label, labels_of
@@ -100,8 +101,8 @@ def path_sets(words: Iterable[str], names: tuple[str, ...]) -> list[tuple[str, .
     for word in words:
         if word in SET_WORDS:
             found |= dict.fromkeys(itertools.combinations(names, sizes[word]))
-        elif set(word.split("+")) <= set(names):
-            found[tuple(word.split("+"))] = None
+        elif set(PathSet(word).names) <= set(names):
+            found[PathSet(word).names] = None
     return list(found)
 
 
@@ -266,7 +267,7 @@ def _check_sets(block: Compare, plan: Plan, members: list[DriveRun]) -> None:
             )
     named = [word for word in block.paths if word not in SET_WORDS]
     for word in named if members else []:
-        if not any(set(word.split("+")) <= set(m.drive.paths) for m in members):
+        if not any(set(PathSet(word).names) <= set(m.drive.paths) for m in members):
             have = sorted({n for m in members for n in m.drive.paths if n in plan.paths})
             raise ConfigError(
                 f"path set '{word}' exists in no drive of its comparison; "

@@ -109,7 +109,7 @@ class Settings(StudyModel):
         About(
             "multipath",
             "`minrtt`, `roundrobin`, `blest`, `upstream`, `ecf`, `redundant`, `daps`, `sttf`, "
-            "`stms`, `peekaboo`, `alcs`, `backup`",
+            "`stms`, `peekaboo`, `alcs`, `backup`, or `python:FILE.py:CLASS`",
             default=_of(config.Connection, "scheduler"),
             inner=True,
             algorithms="scheduler",
