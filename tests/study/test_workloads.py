@@ -71,8 +71,9 @@ def test_quantities_are_those_of_the_tables() -> None:
     assert asked["delay_ms"].size == asked["late_share"].size == 0
     table = {"kind": "paced", "rate_mbps": 1, "deadline_ms": 20, "duration_s": 2}
     paced = quantities(table)
-    assert paced["late_share"][0] == 1.0, "25 ms are more than the deadline"
-    assert paced["lost_share"][0] == 0.0
+    # 25 ms are more than the deadline; what is still under way at the end did not come.
+    assert paced["late_share"][0] > 0.98
+    assert paced["late_share"][0] + paced["lost_share"][0] == pytest.approx(1.0)
     assert 25 < paced["delay_p50_ms"][0] < 26
     # A request that was never complete counts as one that takes forever.
     cut = quantities({"kind": "requests", "object_bytes": [90_000_000], "duration_s": 1})
