@@ -13,6 +13,9 @@ Quantity = Literal[
     "utilisation", "longest_stall_s", "ramp_s",
 ]  # fmt: skip
 
+Compared = Literal["goodput", "retransmissions", "longest_stall_s"]
+"""What two engines are compared in."""
+
 
 class Words(NamedTuple):
     """How an axis and how a sentence call a quantity; shares are shown in percent."""
