@@ -1,4 +1,5 @@
-//! The parts below an endpoint; whole connections are tested over links, in `crates/sim`.
+//! The parts below an endpoint, and pairs of endpoints; whole runs are tested over links, in
+//! `crates/sim`.
 
 use crate::Payload;
 use crate::meta::{ReceiveBuffer, SendBuffer};
@@ -8,7 +9,16 @@ use scheduler::PathSet;
 use std::collections::BTreeSet;
 use units::{Duration, Instant, PathId};
 
+mod handshakes;
+mod pacing;
+mod pairs;
+mod senders;
+
 const MSS: u64 = 1428;
+
+fn ms(millis: u64) -> Duration {
+    Duration::from_millis(millis)
+}
 
 fn at(millis: u64) -> Instant {
     Instant::from_millis(millis)

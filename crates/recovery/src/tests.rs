@@ -2,6 +2,11 @@ use crate::{AckPolicy, Prr, RTO_INITIAL, RTO_MAX, RttEstimator, Scoreboard, Undo
 use proptest::prelude::*;
 use units::{Duration, Instant};
 
+mod rates;
+mod reduction;
+mod reordering;
+mod timeouts;
+
 fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
 }

@@ -41,7 +41,7 @@ def gather(
     events: list[dict[str, Any]] = []
     connections: list[Any] = []
     for number, connection in enumerate(run.connections):
-        down = connection.workload.direction == "down"
+        down = connection.workload.main_direction == "down"
         pair = (server[number], client[number])
         view = View if view_of is None else view_of(connection)
         one = view(run, number, epoch_ns, *(pair if down else pair[::-1]))
@@ -117,7 +117,7 @@ class View:
         delivered = self._delivered(times_s)
         fresh = np.diff(delivered, prepend=0.0)
         goodput = fresh * 8e-6 / interval_s
-        direction = self._connection.workload.direction
+        direction = self._connection.workload.main_direction
         for place, tick in enumerate(ticks):
             time_s = round(float(times_s[place]), 9)
             common = {"time_s": time_s, "connection": self._number}
@@ -152,7 +152,7 @@ class View:
 
     @property
     def _down(self) -> bool:
-        return self._connection.workload.direction == "down"
+        return self._connection.workload.main_direction == "down"
 
     def _path_sums(self, end: str) -> dict[int, dict[str, dict[str, int]]]:
         """Return, for each tick, the sums of each path over all its subflows, also ended ones."""
@@ -226,7 +226,7 @@ class View:
             "transport": connection.transport,
             "scheduler": "upstream",
             "congestion": name_of(connection.congestion),
-            "direction": connection.workload.direction,
+            "direction": connection.workload.main_direction,
             "start_s": connection.start_s,
             "completion_s": seconds if complete else None,
             "delivered_bytes": round(delivered),

@@ -20,7 +20,7 @@ from skyweave.model.base import Ratio
 from skyweave.model.config import Queue
 from skyweave.model.validated import Amount, Name, Positive, StudyModel, complaint
 from skyweave.study.language.choices import checked, listed, spread
-from skyweave.study.language.label_words import loss_label, queue_label
+from skyweave.study.language.label_words import loss_label, queue_label, workload_label
 from skyweave.study.language.starts import StartRule
 
 Belongs = Literal["run", "connection", "multipath", "mptcp", "mpquic", "links", "forecast"]
@@ -108,7 +108,7 @@ class Settings(StudyModel):
         tuple[Choice, ...] | None,
         About(
             "multipath",
-            ", ".join(f"`{name}`" for name in names("scheduler")),
+            ", ".join(f"`{name}`" for name in names("scheduler")) + ", or `python:FILE.py:CLASS`",
             default=_of(config.Connection, "scheduler"),
             inner=True,
             algorithms="scheduler",
@@ -230,6 +230,16 @@ class Settings(StudyModel):
             "is then the limit",
             shown="none",
             axis="file (MiB)",
+        ),
+    ] = None
+    workload: Annotated[
+        tuple[Literal["bulk"] | config.Workload, ...] | None,
+        About(
+            "run",
+            '`"bulk"`, or a table with `kind`: `"requests"` (objects one after the other) or '
+            '`"paced"` (pieces at a rate, with deadlines), see below',
+            default="bulk",
+            label_of=workload_label,
         ),
     ] = None
     subflows_per_path: Annotated[
