@@ -245,7 +245,7 @@ impl Connection {
     pub fn application_rows(&self, stopped_at: Instant) -> Vec<Row> {
         let end = self.ended_at.or(self.completed_at).unwrap_or(stopped_at);
         let both = [&self.client, &self.server];
-        both.into_iter().flat_map(|side| side.application.rows(end)).collect()
+        both.into_iter().flat_map(|side| side.application.rows(Instant::ZERO, end)).collect()
     }
 
     pub fn totals(&self, path_names: &[String], stopped_at: Instant) -> ConnectionTotals {

@@ -1,3 +1,4 @@
+mod applications;
 mod bad_input;
 mod capacity;
 mod determinism;
