@@ -93,8 +93,8 @@ def name_of(choice: Choice) -> str:
 
 
 def parameters_of(choice: Choice) -> dict[str, bool | float | str]:
-    """Return the parameters that a choice sets."""
-    given = choice if isinstance(choice, dict) else {}
+    """Return the parameters that a choice sets; a class of the user's (``own.py``) has none."""
+    given = choice if isinstance(choice, dict) and "python" not in choice else {}
     return {key: value for key, value in given.items() if key != "name"}
 
 
