@@ -10,7 +10,7 @@ Quantity = Literal[
     "completion_s", "satellite_share", "retransmissions", "retransmission_rate",
     "outage_retransmission_rate", "outage_share", "lost_in_outages",
     "link_rtt_ms", "link_rtt_span_ms",
-    "utilisation", "longest_stall_s", "ramp_s",
+    "utilisation", "longest_stall_s", "ramp_s", "recovery_s",
 ]  # fmt: skip
 
 
@@ -49,6 +49,7 @@ WORDS: dict[str, Words] = {
     "utilisation": Words("goodput ÷ capacity of all its links (%)", "utilisation", True),
     "longest_stall_s": Words("longest wait of the application (s)", "longest stall"),
     "ramp_s": Words("from a new path to half of its capacity (s)", "ramp time"),
+    "recovery_s": Words("from the end of an outage to data on the path (s)", "recovery time"),
 }
 OF_RUNS = (
     "completion_s", "satellite_share", "retransmissions", "retransmission_rate",
@@ -56,7 +57,7 @@ OF_RUNS = (
     "longest_stall_s",
 )  # fmt: skip
 """Quantities with one value a run."""
-MOMENTS = ("srtt_ms", "link_rtt_ms", "link_rtt_span_ms", "ramp_s")
+MOMENTS = ("srtt_ms", "link_rtt_ms", "link_rtt_span_ms", "ramp_s", "recovery_s")
 """Quantities of moments, whatever one sample of a rate is."""
 BIN_S = 0.25
 """Rates of a path are means over this many seconds."""
