@@ -42,10 +42,12 @@ if TYPE_CHECKING:
         Quic,
         RateSteps,
         Run,
+        Workload,
     )
     from skyweave.model.drive import Drive, PathTrace, Series
     from skyweave.model.forecast import Forecast, ForecastSeries, ForecastUpdate
     from skyweave.model.record import Record
+    from skyweave.model.totals import ConnectionTotals, LinkTotals, PathTotals, RunTotals
     from skyweave.model.windows import ForecastWindow, OutageWindow, UpWindow
     from skyweave.study.run.observer import StudyObserver
     from skyweave.study.run.session import StudyOptions, run_study
@@ -57,6 +59,7 @@ __all__ = [
     "CoDel",
     "ConfigError",
     "Connection",
+    "ConnectionTotals",
     "ConnectionView",
     "ConstantDelay",
     "ConstantRate",
@@ -71,11 +74,13 @@ __all__ = [
     "GilbertElliott",
     "InfiniteQueue",
     "Link",
+    "LinkTotals",
     "LossSteps",
     "NoLoss",
     "Opportunities",
     "OutageWindow",
     "Path",
+    "PathTotals",
     "PathTrace",
     "PathView",
     "Quic",
@@ -83,6 +88,7 @@ __all__ = [
     "Record",
     "ResultsError",
     "Run",
+    "RunTotals",
     "Scheduler",
     "Series",
     "SkyweaveError",
@@ -90,6 +96,7 @@ __all__ = [
     "StudyOptions",
     "UpWindow",
     "Wait",
+    "Workload",
     "read_capacity",
     "read_delay",
     "run_study",
@@ -134,6 +141,7 @@ _HOMES = {
         "Quic",
         "RateSteps",
         "Run",
+        "Workload",
     ),
     "skyweave.model.drive": (
         "Drive",
@@ -146,6 +154,7 @@ _HOMES = {
         "ForecastUpdate",
     ),
     "skyweave.model.record": ("Record",),
+    "skyweave.model.totals": ("ConnectionTotals", "LinkTotals", "PathTotals", "RunTotals"),
     "skyweave.model.windows": (
         "ForecastWindow",
         "OutageWindow",

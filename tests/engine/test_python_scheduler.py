@@ -1,5 +1,8 @@
 """Schedulers written in Python meet the same connection as those in Rust."""
 
+import hashlib
+from pathlib import Path
+
 import pytest
 
 import skyweave as sw
@@ -27,7 +30,24 @@ class MinRtt(sw.Scheduler):
 def test_minrtt_in_python_equals_minrtt_in_rust():
     connection = sw.Connection(scheduler="minrtt", workload=sw.Bulk(bytes=5_000_000))
     rust = sw.simulate(paths=two_paths(), connections=[connection]).totals["connections"][0]
-    assert transfer(MinRtt()) == rust
+    assert transfer(MinRtt()) == rust | {"scheduler": "MinRtt"}
+
+
+def test_the_record_names_the_class_and_its_source():
+    record = sw.simulate(
+        paths=two_paths(),
+        connections=[sw.Connection(workload=sw.Bulk(bytes=10_000))],
+        schedulers={0: MinRtt()},
+    )
+    digest = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
+    assert record.totals["connections"][0]["scheduler"] == "MinRtt"
+    assert record.provenance["schedulers"] == {"0": {"class": "MinRtt", "sha256": digest}}
+
+
+def test_a_run_that_names_python_needs_its_object():
+    own = {"name": "MinRtt", "python": "mine.py", "sha256": "0" * 64}
+    with pytest.raises(sw.ConfigError, match="connection 0: its scheduler MinRtt is Python code"):
+        sw.simulate(paths=two_paths(), connections=[sw.Connection(scheduler=own)])
 
 
 def test_the_hooks_are_called():

@@ -103,3 +103,18 @@ def test_a_path_without_capacity_delivers_nothing():
         connections=[sw.Connection(transport="tcp", workload=sw.Bulk(duration_s=5.0))],
     )
     assert record.totals["connections"][0]["delivered_bytes"] == 0
+
+
+def keys(kind):
+    return set(kind.__required_keys__), set(kind.__optional_keys__)
+
+
+def test_the_totals_have_the_keys_of_their_types():
+    bulk = sw.Connection(workload=sw.Bulk(bytes=1_000_000))
+    totals = sw.simulate(paths=two_paths(), connections=[bulk]).totals
+    needed, optional = keys(sw.RunTotals)
+    assert set(totals) == needed | optional
+    connection = totals["connections"][0]
+    assert set(connection) == keys(sw.ConnectionTotals)[0]
+    assert set(connection["paths"]["starlink"]) == keys(sw.PathTotals)[0]
+    assert set(totals["links"]["starlink.down"]) == keys(sw.LinkTotals)[0]

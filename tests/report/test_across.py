@@ -21,7 +21,6 @@ from skyweave.report.numbers import metrics
 from skyweave.report.numbers.panel import Results
 from skyweave.report.page.render import render_report
 from skyweave.study.language.criteria import Published
-from skyweave.study.language.labels import parameters
 from skyweave.study.run.session import prepare, run_study
 
 SHARES = {"bbr": 1.0, "cubic": 0.5, "newreno": 0.4}
@@ -189,9 +188,7 @@ def test_ratio_of_groups() -> None:
     assert ratio.tolist() == [2, 0, 1000]
 
 
-def test_labels_of_algorithms_are_read_back() -> None:
-    assert parameters("bbr") == {"name": "bbr"}
-    assert parameters("x(a=1, b=paper)") == {"name": "x", "a": 1.0, "b": "paper"}
+def test_short_names_keep_what_differs() -> None:
     assert short_names(["x(a=1)"]) == ("", ["x(a=1)"])
 
 

@@ -178,7 +178,7 @@ def test_the_page_and_its_pictures(out: Path) -> None:
 
 
 def test_the_command_line_counts_the_grades(out: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from skyweave.cli.app import report
+    from skyweave.cli.report import report
 
     report(out)
     said = capsys.readouterr().out

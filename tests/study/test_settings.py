@@ -47,7 +47,7 @@ def test_every_label_of_a_run_is_known_and_every_known_one_is_there(tmp_path: Pa
     (tmp_path / "study.toml").write_text(SMALL)
     labels = prepare(tmp_path / "study.toml", options(tmp_path / "out")).jobs[0].labels
     fixed = {"drives", "drive", "origin", "synthetic", "seed", "direction", "paths", "transport"}
-    assert set(labels) - fixed - {"flow_counts"} == set(SETTINGS)
+    assert set(labels) - fixed - {"flow_counts", "control"} == set(SETTINGS)
     assert set(LABELS) | {"flows"} == set(SETTINGS)
 
 

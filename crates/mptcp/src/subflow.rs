@@ -6,6 +6,8 @@ mod receiver;
 mod sender;
 
 pub(crate) use handshake::{Handshake, State};
+#[cfg(test)]
+pub(crate) use pacing::Pacer;
 pub(crate) use receiver::SubflowReceiver;
 pub(crate) use sender::{CaState, Effects, Mapping, SenderStats, SubflowSender};
 

@@ -95,7 +95,7 @@ pub struct Totals {
 
 /// Sums of one connection.
 #[derive(Clone, Debug, Serialize)]
-#[expect(missing_docs, reason = "the names say it; python/skyweave/engine/simulator.py lists them")]
+#[expect(missing_docs, reason = "the names say it; python/skyweave/model/totals.py lists them")]
 pub struct ConnectionTotals {
     pub transport: &'static str,
     pub scheduler: String,
@@ -117,7 +117,7 @@ pub struct ConnectionTotals {
 
 /// Sums of one path of a connection.
 #[derive(Clone, Copy, Debug, Serialize)]
-#[expect(missing_docs, reason = "the names say it; python/skyweave/engine/simulator.py lists them")]
+#[expect(missing_docs, reason = "the names say it; python/skyweave/model/totals.py lists them")]
 pub struct PathTotals {
     pub sent_packets: u64,
     pub sent_bytes: u64,

@@ -92,6 +92,12 @@ def name_of(choice: Choice) -> str:
     return str(choice["name"]) if isinstance(choice, dict) else choice
 
 
+def parameters_of(choice: Choice) -> dict[str, bool | float | str]:
+    """Return the parameters that a choice sets; a class of the user's (``own.py``) has none."""
+    given = choice if isinstance(choice, dict) and "python" not in choice else {}
+    return {key: value for key, value in given.items() if key != "name"}
+
+
 def label(choice: Choice) -> str:
     """A choice in one line, the same for the same choice.
 
@@ -100,7 +106,7 @@ def label(choice: Choice) -> str:
     """
     if isinstance(choice, str):
         return choice
-    given = sorted((key, value) for key, value in choice.items() if key != "name")
+    given = sorted(parameters_of(choice).items())
     if not given:
         return str(choice["name"])
     return f"{choice['name']}({', '.join(f'{key}={_short(value)}' for key, value in given)})"

@@ -51,6 +51,10 @@ def run(
         str | None,
         typer.Option(help="Dask scheduler that computes the runs, e.g. tcp://host:8786."),
     ] = None,
+    no_code: Annotated[
+        bool,
+        typer.Option("--no-code", help="Refuse a study that names Python code of its own."),
+    ] = False,
     dry_run: Annotated[
         bool,
         typer.Option("--dry-run", help="Check the study, say how large it is, and stop."),
@@ -61,10 +65,13 @@ def run(
     out = out or default_out(file)
     options = StudyOptions(
         out=out, data=data, jobs=jobs, live_jobs=live_jobs, engine_name=engine, source=source,
-        seeds=seeds, restart=restart, cluster=cluster,
+        seeds=seeds, restart=restart, cluster=cluster, no_code=no_code,
     )  # fmt: skip
     if dry_run:
-        _say_size(prepare(file, options).size, live_jobs)
+        prepared = prepare(file, options)
+        _say_size(prepared.size, live_jobs)
+        for sentence in prepared.code:
+            Console().print(sentence, highlight=False)
         return
     run_study(file, options, Progress(live_jobs=live_jobs))
     say(render_report(out))

@@ -14,6 +14,7 @@ from skyweave.report.numbers.namer import Namer
 from skyweave.report.numbers.panel import Panel
 from skyweave.report.page.render import Rendered
 from skyweave.report.page.words import foremost
+from skyweave.results.pathset import PathSet
 
 Jobs = Annotated[int | None, typer.Option(help="Runs at a time; all cores if not given.")]
 
@@ -30,7 +31,7 @@ def say(rendered: Rendered) -> None:
         for column in ("median Mbit/s", "25th pct.", last, "vs best alone"):
             table.add_column(column, justify="right")
         for cell in panel.goodput:
-            table.add_row(*_row(panel, rendered.namer, cell), style="" if "+" in cell else "dim")
+            table.add_row(*_row(panel, rendered.namer, cell), style="" if cell.is_bonded else "dim")
         console.print(table)
         console.print()
     if len(shown) < len(rendered.panels):
@@ -46,12 +47,12 @@ def say(rendered: Rendered) -> None:
     console.print(f"\nReport: {rendered.page}", highlight=False, soft_wrap=True)
 
 
-def _row(panel: Panel, namer: Namer, cell: str) -> list[str]:
+def _row(panel: Panel, namer: Namer, cell: PathSet) -> list[str]:
     """Return the cells of one line of the table."""
     median = panel.estimate("goodput", cell, "median").value
     gain = ""
     if cell in panel.comparable:
-        best = max(panel.estimate("goodput", n, "median").value for n in cell.split("+"))
+        best = max(panel.estimate("goodput", n, "median").value for n in cell.alone)
         gain = f"x {median / best:.2f}" if best > 0 else "-"
     return [
         namer.cell(cell),
@@ -62,7 +63,7 @@ def _row(panel: Panel, namer: Namer, cell: str) -> list[str]:
     ]
 
 
-def _last(panel: Panel, cell: str) -> str:
+def _last(panel: Panel, cell: PathSet) -> str:
     """Return the share of time without data, or how long the file took."""
     if panel.file_mib is None:
         return percent(panel.estimate("goodput", cell, "zero_share").value)

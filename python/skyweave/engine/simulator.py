@@ -2,40 +2,15 @@
 
 ``simulate`` runs in virtual time (``crates/sim``); it releases the GIL, so threads are enough to
 use all cores.
-
-``Record.totals`` of every engine::
-
-    {"simulated_s": 60.0, "link_packets": 123456,
-     "connections": [{"transport": "mptcp", "scheduler": "blest", "congestion": "bbr",
-                      "direction": "down", "start_s": 0.0, "completion_s": null | 12.3,
-                      "delivered_bytes": 1, "goodput_mbps": 1.0, "longest_stall_s": 0.1,
-                      "duplicate_bytes": 0, "reorder_buffer_max_bytes": 0,
-                      "meta_timeouts": 0, "window_stalls": 0, "penalisations": 0, "waits": 0,
-                      "paths": {"SL": {"sent_packets": 1, "lost_packets": 0,
-                                       "retransmitted_packets": 0, "reinjected_packets": 0,
-                                       "redundant_packets": 0,
-                                       "timeouts": 0, "spurious_timeouts": 0,
-                                       "outage_retransmitted_packets": 0,
-                                       "outage_reinjected_packets": 0,
-                                       "sent_bytes": 1, "unique_bytes": 1, "min_rtt_ms": 1.0}}}],
-     "links": {"SL.down": {"in_packets": 1, "delivered_packets": 1, "delivered_bytes": 1,
-                           "dropped_queue": 0, "dropped_aqm": 0, "dropped_loss": 0,
-                           "dropped_outage": 0}}}
-
-Live runs also have ``reinjections`` (of the whole connection), ``fallback`` (it became plain TCP)
-and ``error`` (why a transfer did not open or broke off; null if neither).
-
-``outage_*``: what was sent on this path during an outage, or within a smoothed RTT before one, and
-was retransmitted on the same path or on another one (null in live runs and of multipath QUIC).
-``longest_stall_s`` is the longest time without anything new for the receiving application, from its
-first byte on (live: known to a sample interval; null if nothing came). ``goodput_mbps`` is what it
-got, from the opening of the connection to its end; ``unique_bytes`` came first on that path.
 """
 
 from __future__ import annotations
 
+import hashlib
+import inspect
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
+from pathlib import Path as FilePath
 
 import numpy as np
 import numpy.typing as npt
@@ -43,6 +18,8 @@ import polars as pl
 
 from skyweave import _skyweave
 from skyweave.algorithms import catalogue
+from skyweave.algorithms.own import is_own
+from skyweave.engine import workloads
 from skyweave.engine.scheduling import Scheduler
 from skyweave.errors import ConfigError
 from skyweave.model.config import Connection, Path, Run
@@ -73,8 +50,9 @@ def simulate(
             seed=seed,
             stop_after_s=stop_after_s,
         )
-    check_names(run)
-    own = {place: (type(one).__qualname__, one) for place, one in (schedulers or {}).items()}
+    objects = schedulers or {}
+    check_names(run, objects)
+    own = {place: (type(one).__name__, one) for place, one in objects.items()}
     try:
         raw = _skyweave.simulate(engine_json(run), own)
     except ValueError as error:
@@ -88,19 +66,41 @@ def simulate(
             "engine": "sim",
             "skyweave": _skyweave.build_info()["version"],
             "seed": run.seed,
+            **({"schedulers": _sources(objects)} if objects else {}),
+        },
+        application={
+            kind: workloads.frame(kind, connections, dict(columns))
+            for kind, (connections, columns) in raw.applications().items()
         },
     )
 
 
 def engine_json(run: Run) -> str:
-    """The run as the Rust side reads it (``crates/sim/src/config.rs``)."""
-    return run.model_dump_json()
+    """The run as the Rust side reads it (``crates/sim/src/config.rs``).
+
+    A scheduler in Python decides at the end that sends; the other end has the default one.
+    """
+    default = Connection.model_fields["scheduler"].default
+    connections = tuple(
+        one.model_copy(update={"scheduler": default}) if is_own(one.scheduler) else one
+        for one in run.connections
+    )
+    return run.model_copy(update={"connections": connections}).model_dump_json()
 
 
-def check_names(run: Run) -> None:
-    """Refuse schedulers and congestion controls that do not exist, or whose parameters do not."""
-    for connection in run.connections:
-        catalogue.check("scheduler", connection.scheduler)
+def check_names(run: Run, objects: Container[int] = ()) -> None:
+    """Refuse schedulers and congestion controls that do not exist, or whose parameters do not.
+
+    A scheduler in Python exists where ``objects`` has one for the place of the connection.
+    """
+    for place, connection in enumerate(run.connections):
+        if not is_own(connection.scheduler):
+            catalogue.check("scheduler", connection.scheduler)
+        elif place not in objects:
+            raise ConfigError(
+                f"connection {place}: its scheduler {catalogue.label(connection.scheduler)} is "
+                f"Python code; hand an object of it over as schedulers={{{place}: ...}}"
+            )
         catalogue.check("congestion", connection.congestion)
 
 
@@ -113,3 +113,22 @@ def _frame(
     paths = pl.Series("path", [names[int(place)] for place in columns["path"]], pl.String())
     frame = frame.with_columns(paths)
     return frame.select(pl.col(name).cast(kind) for name, kind in schema.items())
+
+
+def _sources(objects: Mapping[int, Scheduler]) -> dict[str, dict[str, str | None]]:
+    """Return class and SHA-256 of the source file of schedulers in Python, by place.
+
+    What has no file (a class typed at a prompt) has no hash.
+    """
+    return {
+        str(place): {"class": type(one).__name__, "sha256": _source_hash(type(one))}
+        for place, one in objects.items()
+    }
+
+
+def _source_hash(kind: type) -> str | None:
+    try:
+        file = inspect.getsourcefile(kind)
+        return hashlib.sha256(FilePath(file).read_bytes()).hexdigest() if file else None
+    except (OSError, TypeError):
+        return None

@@ -7,6 +7,8 @@ from pathlib import Path
 
 from skyweave.algorithms import catalogue
 from skyweave.algorithms.catalogue import name_of
+from skyweave.algorithms.own import is_own
+from skyweave.engine import workloads
 from skyweave.errors import ConfigError
 from skyweave.live.traffic.kernel import CONGESTION
 from skyweave.live.world import addresses
@@ -28,6 +30,9 @@ def refusal(run: config.Run) -> str | None:
             "use fewer"
         )
     for connection in run.connections:
+        reason = _workload(connection)
+        if reason is not None:
+            return reason
         if connection.transport == "mpquic":
             reason = _unknown(connection)
             if reason is not None:
@@ -39,8 +44,20 @@ def refusal(run: config.Run) -> str | None:
     return _shared(run)
 
 
+def _workload(connection: config.Connection) -> str | None:
+    """Return why the workload cannot be."""
+    try:
+        workloads.check(connection.workload)
+    except ConfigError as error:
+        return str(error)
+    return None
+
+
 def _unknown(connection: config.Connection) -> str | None:
     """Return which algorithm our own endpoints do not have."""
+    if is_own(connection.scheduler):
+        name = catalogue.label(connection.scheduler)
+        return f"live runs have no schedulers in Python, and '{name}' is one"
     try:
         catalogue.check("scheduler", connection.scheduler)
         catalogue.check("congestion", connection.congestion)

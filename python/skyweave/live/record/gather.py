@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,9 +14,11 @@ from skyweave.live.world.addresses import place_of
 from skyweave.model import config
 from skyweave.model.drive import Values
 from skyweave.model.record import EVENT_SCHEMA, SAMPLE_SCHEMA
+from skyweave.model.totals import RunTotals
 
 Seen = dict[str, Any]
 """What a side saw of one transfer: :func:`skyweave.live.traffic.transfer.transfer`."""
+ViewOf = Callable[[config.Connection], "type[View]"]
 _SUMS = ("acked_bytes", "sent_bytes", "sent_packets", "retransmitted_packets", "timeouts",
          "received_bytes")  # fmt: skip
 
@@ -26,29 +28,30 @@ def gather(
     epoch_ns: int,
     ends: tuple[list[Seen], list[Seen]],
     links: Seen,
-    view: type[View] | None = None,
-) -> tuple[pl.DataFrame, pl.DataFrame, dict[str, Any]]:
+    view_of: ViewOf | None = None,
+) -> tuple[pl.DataFrame, pl.DataFrame, RunTotals]:
     """Return the samples, events and totals of a run.
 
-    ``ends``: what the client and the server saw of each connection. ``view``: how a connection is
-    put together, :class:`View` if not given.
+    ``ends``: what the client and the server saw of each connection. ``view_of``: how a connection
+    is put together, by :class:`View` if not given.
     """
     client, server = ends
     carried = _series(links["samples"])
     rows: list[dict[str, Any]] = []
     events: list[dict[str, Any]] = []
-    connections = []
+    connections: list[Any] = []
     for number, connection in enumerate(run.connections):
-        down = connection.workload.direction == "down"
+        down = connection.workload.main_direction == "down"
         pair = (server[number], client[number])
-        one = (view or _view(connection))(run, number, epoch_ns, *(pair if down else pair[::-1]))
+        view = View if view_of is None else view_of(connection)
+        one = view(run, number, epoch_ns, *(pair if down else pair[::-1]))
         rows += one.samples(carried)
         events += one.events()
         connections.append(one.totals())
     rows.sort(key=lambda row: row["time_s"])
     events.sort(key=lambda event: event["time_s"])
     counted = links["statistics"]["links"]
-    totals = {
+    totals: RunTotals = {
         "simulated_s": max((row["time_s"] for row in rows), default=0.0),
         "link_packets": sum(link["delivered_packets"] for link in counted.values()),
         "connections": connections,
@@ -59,12 +62,6 @@ def gather(
         pl.DataFrame(events, schema=EVENT_SCHEMA),
         totals,
     )
-
-
-def _view(connection: config.Connection) -> type[View]:
-    from skyweave.live.record.gather_quic import QuicView
-
-    return QuicView if connection.transport == "mpquic" else View
 
 
 class View:
@@ -120,7 +117,7 @@ class View:
         delivered = self._delivered(times_s)
         fresh = np.diff(delivered, prepend=0.0)
         goodput = fresh * 8e-6 / interval_s
-        direction = self._connection.workload.direction
+        direction = self._connection.workload.main_direction
         for place, tick in enumerate(ticks):
             time_s = round(float(times_s[place]), 9)
             common = {"time_s": time_s, "connection": self._number}
@@ -155,7 +152,7 @@ class View:
 
     @property
     def _down(self) -> bool:
-        return self._connection.workload.direction == "down"
+        return self._connection.workload.main_direction == "down"
 
     def _path_sums(self, end: str) -> dict[int, dict[str, dict[str, int]]]:
         """Return, for each tick, the sums of each path over all its subflows, also ended ones."""
@@ -217,7 +214,7 @@ class View:
         }  # fmt: skip
 
     def totals(self) -> dict[str, Any]:
-        """Return the sums of the connection, as :mod:`skyweave.engine` lists them."""
+        """Return the sums of the connection, a :class:`skyweave.ConnectionTotals`."""
         connection = self._connection
         delivered = float(self._delivered(np.array([self._end_s]))[0])
         seconds = self._end_s - connection.start_s
@@ -229,7 +226,7 @@ class View:
             "transport": connection.transport,
             "scheduler": "upstream",
             "congestion": name_of(connection.congestion),
-            "direction": connection.workload.direction,
+            "direction": connection.workload.main_direction,
             "start_s": connection.start_s,
             "completion_s": seconds if complete else None,
             "delivered_bytes": round(delivered),

@@ -17,6 +17,7 @@ from skyweave.report.numbers.metrics import Values
 from skyweave.report.numbers.panel import Panel, Results
 from skyweave.report.numbers.stats import Estimate
 from skyweave.report.numbers.variants import Variant, cells_or_default, variants
+from skyweave.results.pathset import PathSet
 from skyweave.results.quantities import WORDS
 from skyweave.study.language.criteria import (
     Across,
@@ -107,7 +108,7 @@ def _every(criterion: Every, found: list[Variant]) -> Finding:
     for variant in found:
         for cell in cells_or_default(variant.panel, criterion.cells):
             estimate = variant.panel.estimate(criterion.quantity, cell, criterion.statistic)
-            parts = [cell] if len(criterion.cells) > 1 else []
+            parts: list[str] = [cell] if len(criterion.cells) > 1 else []
             parts += [f"{key} {variant.settings[key]}" for key in several]
             each[", ".join(parts) or cell] = estimate
     percent = WORDS[criterion.quantity].is_share
@@ -247,7 +248,7 @@ def _wanted(criterion: BestUnder) -> str:
 
 
 def against_reference(
-    found: Sequence[Variant], reference: str, cells: Sequence[str]
+    found: Sequence[Variant], reference: str, cells: Sequence[PathSet]
 ) -> tuple[dict[str, Estimate], dict[str, Estimate]]:
     """Return for each congestion control the change of mean goodput and of p95 srtt, as shares."""
     changes: list[dict[str, Estimate]] = []
@@ -326,6 +327,6 @@ def _where(
     cell, *others = key
     one = next(v for v in found if v.others(criterion.by) == tuple(others))
     cells = {c for v in found for c in cells_or_default(v.panel, criterion.cells)}
-    parts = [cell] if len(cells) > 1 else []
+    parts: list[str] = [cell] if len(cells) > 1 else []
     parts += [f"{name} {one.settings[name]}" for name in several]
     return f" ({', '.join(parts)})" if parts else ""

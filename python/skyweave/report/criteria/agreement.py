@@ -8,9 +8,18 @@ from typing import Any
 
 from skyweave.report.criteria import grades
 from skyweave.report.criteria.finding import Finding, amount, numbers, with_interval
-from skyweave.report.numbers.engines import WIDE, Case, Comparison, compare, deviation, share_within
+from skyweave.report.numbers.engines import (
+    WIDE,
+    Case,
+    Comparison,
+    compare,
+    deviation,
+    deviations,
+    share_within,
+)
 from skyweave.report.numbers.namer import Namer
 from skyweave.report.numbers.panel import Results
+from skyweave.results.quantities import WORDS
 from skyweave.study.language.criteria import Agreement
 
 NO_PAIRS = "Not tested: no simulated run has a live one that is equal in all else."
@@ -21,15 +30,17 @@ _BARE = ("direction", "transport", "mode", "scheduler", "congestion", "queue", "
 
 def find_agreement(criterion: Agreement, results: Results) -> tuple[list[Case], Finding | None]:
     """Grade an agreement over its cases; ``None`` where no run has a partner."""
-    cases = compare(results).chosen(criterion, criterion.cells)
+    of = criterion.quantity
+    cases = [c for c in compare(results).chosen(criterion, criterion.cells) if deviations([c], of)]
     if not cases:
         return [], None
     if criterion.measure == "median":
         name = "median |sim ÷ live \N{MINUS SIGN} 1|"
-        found = deviation(cases, results.bootstrap)
+        found = deviation(cases, results.bootstrap, of)
     else:
         name = f"cases within ±{amount(criterion.within, True)}"
-        found = share_within(cases, criterion.within, results.bootstrap)
+        found = share_within(cases, criterion.within, results.bootstrap, of)
+    name += f" of {WORDS[of].axis}" if of != "goodput" else ""
     ours = f"{name}: {with_interval(found, True)} over {len(cases)} cases"
     band = f"{criterion.relation} {amount(criterion.limit, True)}"
     late = sum(case.flagged for case in cases)
@@ -47,8 +58,8 @@ def case_words(cases: Sequence[Case], namer: Namer | None = None) -> list[str]:
     """Return each case in words: its path set, and what differs among the cases."""
     facts = [{"direction": c.direction, "transport": c.transport, **c.settings} for c in cases]
     varied = [key for key in (facts or [{}])[0] if _values(facts, key) > 1]
-    names = {path for case in cases for path in case.paths.split("+")}
-    if "transport" in varied and all((c.transport != "tcp") == ("+" in c.paths) for c in cases):
+    names = {path for case in cases for path in case.paths.names}
+    if "transport" in varied and all((c.transport != "tcp") == c.paths.is_bonded for c in cases):
         varied.remove("transport")  # the path set says it
     both = [f"{which}_buffer_mb" for which in ("send", "receive")]
     if all(key in varied for key in both) and all(one[both[0]] == one[both[1]] for one in facts):
@@ -58,7 +69,7 @@ def case_words(cases: Sequence[Case], namer: Namer | None = None) -> list[str]:
     labels = {name: namer.path(name) if namer else name for name in names}
     return [
         ", ".join(
-            [" + ".join(labels[path] for path in case.paths.split("+")) if namer else case.paths]
+            [" + ".join(labels[path] for path in case.paths.names) if namer else case.paths]
             + [_setting(key, one[key]) for key in varied if one[key] is not None]
         )
         for case, one in zip(cases, facts, strict=True)
@@ -159,10 +170,10 @@ def _both(sim: float | None, live: float | None) -> str:
 
 def _shares(case: Case) -> list[str]:
     """Return the share of each path of a set, under both engines."""
-    if "+" not in case.paths:
+    if not case.paths.is_bonded:
         return []
     both = [one.shares or {} for one in (case.sim, case.live)]
     return [
         f"{path} " + " / ".join(f"{100 * s[path]:.0f}" if path in s else DASH for s in both)
-        for path in case.paths.split("+")
+        for path in case.paths.names
     ]

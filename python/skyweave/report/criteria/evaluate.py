@@ -19,6 +19,7 @@ from skyweave.report.criteria.window import find_window
 from skyweave.report.numbers import metrics
 from skyweave.report.numbers.panel import Panel, Results
 from skyweave.report.numbers.stats import Estimate
+from skyweave.results.pathset import PathSet
 from skyweave.results.quantities import WORDS
 from skyweave.study.language.criteria import (
     Across,
@@ -167,7 +168,9 @@ def _find(criterion: Any, panel: Panel) -> Finding:
 
 @_find.register
 def _ordering(criterion: Ordering, panel: Panel) -> Finding:
-    found = {c: panel.estimate(criterion.quantity, c, criterion.statistic) for c in criterion.cells}
+    found: dict[str, Estimate] = {
+        c: panel.estimate(criterion.quantity, c, criterion.statistic) for c in criterion.cells
+    }
     steps = zip(criterion.cells, criterion.relations, criterion.cells[1:], strict=False)
     graded = [grades.grade_order(found[a] - found[b], sign) for a, sign, b in steps]
     signs = [*criterion.relations, ""]
@@ -207,9 +210,11 @@ def _bound(criterion: Bound, panel: Panel) -> Finding:
         if top > ceiling:
             limit, unit = share, " of the mean Sum"
             note = f"Our Sum reaches {top:.0f} Mbit/s (> {ceiling:g}), so the share of Sum is used."
-    found = {c: panel.estimate(criterion.quantity, c, criterion.statistic) for c in criterion.cells}
+    found: dict[str, Estimate] = {
+        c: panel.estimate(criterion.quantity, c, criterion.statistic) for c in criterion.cells
+    }
     if unit:
-        found = {c: e.over(panel.estimate("sum", c, "mean")) for c, e in found.items()}
+        found = {c: found[c].over(panel.estimate("sum", c, "mean")) for c in criterion.cells}
     graded = {c: grades.grade_bound(e, criterion.relation, limit) for c, e in found.items()}
     silent = criterion.statistic == "zero_share" and criterion.quantity == "goodput"
     if silent and any(map(panel.opening_share, criterion.cells)):
@@ -226,7 +231,7 @@ def _bound(criterion: Bound, panel: Panel) -> Finding:
 @_find.register
 def _value(criterion: CloseTo, panel: Panel) -> Finding:
     found = panel.estimate(criterion.quantity, criterion.cell, criterion.statistic)
-    cell = criterion.cell
+    cell: str = criterion.cell
     if criterion.minus is not None:
         found = panel.estimate(criterion.quantity, criterion.minus, criterion.statistic) - found
         cell = f"{criterion.minus} \N{MINUS SIGN} {cell}"
@@ -242,10 +247,10 @@ def _value(criterion: CloseTo, panel: Panel) -> Finding:
 
 @_find.register
 def _correlation(criterion: RankCorrelation, panel: Panel) -> Finding:
-    pairs = [cell for cell in panel.comparable if cell.count("+") == 1]
+    pairs = [cell for cell in panel.comparable if cell.is_pair]
     means = {name: panel.estimate("goodput", name, "mean") for name in panel.singles}
-    left = [means[cell.split("+")[0]] for cell in pairs]
-    right = [means[cell.split("+")[1]] for cell in pairs]
+    left = [means[cell.alone[0]] for cell in pairs]
+    right = [means[cell.alone[1]] for cell in pairs]
     amounts = [panel.estimate(criterion.quantity, cell, criterion.statistic) for cell in pairs]
 
     def rank(draw: int | None) -> float:
@@ -276,12 +281,12 @@ def _identity(criterion: Identity, panel: Panel) -> Finding:
     return Finding(grade, ours, criterion.published, "0 samples", {})
 
 
-def _identity_holds(identity: str, panel: Panel, cell: str) -> Any:
+def _identity_holds(identity: str, panel: Panel, cell: PathSet) -> Any:
     """Tell for each sample (or drive) whether an identity holds."""
     if identity == "max<=sum":
         top, total = panel.pooled("max", cell), panel.pooled("sum", cell)
         return top <= total + 1e-9 * (1 + total)
-    paths = [panel.capacity[name] for name in cell.split("+")]
+    paths = [panel.capacity[name] for name in cell.names]
     if identity == "oracle<=sum":
         oracle = [metrics.best_single(p) for p in zip(*paths, strict=True)]
         total = np.concatenate([metrics.total_of(p) for p in zip(*paths, strict=True)])

@@ -15,6 +15,7 @@ from skyweave.plotting.style import LIGHT
 from skyweave.report.figures.across import LINES, words_of
 from skyweave.report.figures.draw import WIDTH_IN, Canvas
 from skyweave.report.numbers.variants import Variant, cells_or_default
+from skyweave.results.pathset import PathSet
 from skyweave.results.quantities import WORDS
 from skyweave.study.language.figures import PublishedValue
 
@@ -79,7 +80,9 @@ def _label(group: Any) -> str:
     return str(group).replace("+", "\n+").replace("(", "\n(").replace("droptail ", "droptail\n")
 
 
-def _mark(axes: Axes, at: float, colour: str, canvas: Canvas, variant: Variant, cell: str) -> None:
+def _mark(
+    axes: Axes, at: float, colour: str, canvas: Canvas, variant: Variant, cell: PathSet
+) -> None:
     """Draw the runs of one variant, and what was published of it."""
     quantity = canvas.spec.quantity or "goodput"
     scale = 100 if WORDS[quantity].is_share else 1
@@ -101,7 +104,7 @@ def _mark(axes: Axes, at: float, colour: str, canvas: Canvas, variant: Variant, 
             )  # fmt: skip
 
 
-def _is_of(value: PublishedValue, canvas: Canvas, variant: Variant, cell: str) -> bool:
+def _is_of(value: PublishedValue, canvas: Canvas, variant: Variant, cell: PathSet) -> bool:
     """Tell whether a published value belongs to a variant."""
     wanted = {canvas.spec.by or "": value.of, **value.where}
     alike = all(variant.settings.get(key) == of for key, of in wanted.items())

@@ -17,6 +17,7 @@ from skyweave.report.numbers import metrics
 from skyweave.report.numbers.metrics import Values
 from skyweave.report.numbers.panel import Panel
 from skyweave.report.numbers.variants import Variant
+from skyweave.results.pathset import PathSet
 from skyweave.study.language.figures import FigureSpec, PublishedValue
 
 WIDTH_IN = 9.4
@@ -72,7 +73,7 @@ def boxes(canvas: Canvas) -> Figure:
 
 
 def _box_groups(
-    axes: Axes, groups: Sequence[tuple[str, str, Sequence[str]]], canvas: Canvas
+    axes: Axes, groups: Sequence[tuple[str, str, Sequence[PathSet]]], canvas: Canvas
 ) -> None:
     """Draw groups of boxes side by side with a gap and a heading each."""
     at, ticks, labels = 0.0, [], []
@@ -95,12 +96,12 @@ def _box_groups(
     axes.set_xlim(-0.7, at - 0.9)
 
 
-def _colour(canvas: Canvas, quantity: str, cell: str) -> str:
+def _colour(canvas: Canvas, quantity: str, cell: PathSet) -> str:
     if quantity == "bonded_minus_max":
         return LIGHT["gain"]
     if quantity == "sum_minus_bonded":
         return LIGHT["loss"]
-    return LIGHT["bonded"] if "+" in cell else canvas.colours.get(cell, LIGHT["other1"])
+    return LIGHT["bonded"] if cell.is_bonded else canvas.colours.get(cell, LIGHT["other1"])
 
 
 def _box(
@@ -124,7 +125,7 @@ _SHAPE_WORDS = {"median": "published median", "p25": "published 25th percentile"
 
 
 def _marks(
-    axes: Axes, position: float, quantity: str, cell: str, published: Sequence[PublishedValue]
+    axes: Axes, position: float, quantity: str, cell: PathSet, published: Sequence[PublishedValue]
 ) -> None:
     """Mark the published values of a box."""
     for value in published:
@@ -158,7 +159,7 @@ def cdf(canvas: Canvas) -> Figure:
         values = np.quantile(panel.pooled("goodput", cell), np.linspace(0, 1, 201))
         axes.plot(
             values, np.linspace(0, 100, 201), styles.get(cell, "-"),
-            color=_colour(canvas, "goodput", cell), linewidth=2.0 if "+" in cell else 1.5,
+            color=_colour(canvas, "goodput", cell), linewidth=2.0 if cell.is_bonded else 1.5,
             label=cell,
         )  # fmt: skip
     axes.set_xlim(0, canvas.spec.y_max_mbps)
@@ -173,7 +174,7 @@ def cdf(canvas: Canvas) -> Figure:
 def outage(canvas: Canvas) -> Figure:
     """Seconds without data: each path alone, both traces at once (Table 1), and bonded."""
     panel = canvas.panel
-    pairs = [cell for cell in panel.bonded if cell.count("+") == 1]
+    pairs = [cell for cell in panel.bonded if cell.is_pair]
     rows = max(len(panel.singles), 2 * len(pairs) * 0.62)
     figure = Figure(figsize=(WIDTH_IN, 1.45 + 0.34 * max(rows, 2)), layout="constrained")
     left, right = figure.subplots(1, 2, width_ratios=(1, 1.35))
@@ -204,8 +205,8 @@ def outage(canvas: Canvas) -> Figure:
     return figure
 
 
-def _concurrent(panel: Panel, cell: str) -> float:
-    a, b = (np.concatenate(panel.capacity[name]) for name in cell.split("+"))
+def _concurrent(panel: Panel, cell: PathSet) -> float:
+    a, b = (np.concatenate(panel.capacity[name]) for name in cell.names)
     return metrics.concurrent_outage_share(a, b)
 
 
@@ -242,7 +243,7 @@ def timeline(canvas: Canvas) -> Figure:
     panel = canvas.panel
     cell = best_set(panel)
     number = typical_drive(panel, cell)
-    names = cell.split("+")
+    names = cell.names
     count = len(panel.goodput[cell][number])
     edges = np.arange(count + 1) * panel.bin_s
     figure = Figure(figsize=(WIDTH_IN, 3.3), layout="constrained")
@@ -273,13 +274,13 @@ def _held(values: Values) -> Values:
     return np.append(values, values[-1])
 
 
-def best_set(panel: Panel) -> str:
+def best_set(panel: Panel) -> PathSet:
     """Return the bonded set with the highest median (of all sets if none is bonded)."""
     cells = panel.comparable or panel.bonded or panel.singles
     return max(cells, key=lambda cell: panel.estimate("goodput", cell, "median").value)
 
 
-def typical_drive(panel: Panel, cell: str) -> int:
+def typical_drive(panel: Panel, cell: PathSet) -> int:
     """Return the drive whose mean gain of ``cell`` over its best path is the median one."""
     if cell not in panel.comparable:
         return 0

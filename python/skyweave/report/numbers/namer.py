@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from skyweave.plotting.style import roles
+from skyweave.results.pathset import PathSet
 
 
 @dataclass(frozen=True)
@@ -22,9 +23,9 @@ class Namer:
         """Return the colour role of a path."""
         return roles({key: str(spec["kind"]) for key, spec in self.plan["paths"].items()})[name]
 
-    def cell(self, cell: str) -> str:
+    def cell(self, cell: PathSet) -> str:
         """Return a path set's label, e.g. Starlink + AT&T."""
-        return " + ".join(self.path(name) for name in cell.split("+"))
+        return " + ".join(self.path(name) for name in cell.names)
 
     def drives(self, name: str) -> str:
         """Return the label of a group of drives."""

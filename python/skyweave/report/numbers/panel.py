@@ -15,14 +15,12 @@ from skyweave.report.numbers import metrics
 from skyweave.report.numbers.metrics import Values
 from skyweave.report.numbers.reduce import Reduced, Reduction, read
 from skyweave.report.numbers.stats import Draws, Estimate
+from skyweave.results.pathset import PathSet
 from skyweave.results.quantities import MOMENTS, OF_RUNS
 from skyweave.results.selection import Direction, Selection, Unit
 from skyweave.results.store import Store
 from skyweave.study.language.figures import PublishedValue
-from skyweave.study.language.labels import SETTINGS, Labels, matches, settings_of
-
-_EARLIER: Labels = {**dict.fromkeys(SETTINGS), "engine": "sim"}
-"""What labels of earlier versions mean that do not name all settings."""
+from skyweave.study.language.labels import Labels, matches, read_labels, settings_of
 
 
 @dataclass
@@ -39,14 +37,14 @@ class Panel:
     bin_s: float
     bootstrap: int
     unit: Unit
-    goodput: dict[str, list[Values]]
+    goodput: dict[PathSet, list[Values]]
     capacity: dict[str, list[Values]]
-    transports: dict[str, str]
-    keys: dict[str, list[str]]
+    transports: dict[PathSet, str]
+    keys: dict[PathSet, list[str]]
     """The records: for each path set, one for each drive."""
-    others: dict[str, dict[str, list[Values]]] = field(default_factory=dict)
+    others: dict[str, dict[PathSet, list[Values]]] = field(default_factory=dict)
     """Quantities that are no rates in bins (``reduce.Reduced``), by cell."""
-    _known: dict[tuple[str, str, str], Estimate] = field(default_factory=dict)
+    _known: dict[tuple[str, PathSet, str], Estimate] = field(default_factory=dict)
 
     @property
     def file_mib(self) -> float | None:
@@ -55,19 +53,19 @@ class Panel:
         return size
 
     @property
-    def singles(self) -> list[str]:
+    def singles(self) -> list[PathSet]:
         """The paths that were run alone."""
-        return [cell for cell in self.goodput if "+" not in cell]
+        return [cell for cell in self.goodput if not cell.is_bonded]
 
     @property
-    def bonded(self) -> list[str]:
+    def bonded(self) -> list[PathSet]:
         """The path sets of two or more."""
-        return [cell for cell in self.goodput if "+" in cell]
+        return [cell for cell in self.goodput if cell.is_bonded]
 
     @property
-    def comparable(self) -> list[str]:
+    def comparable(self) -> list[PathSet]:
         """The path sets of two or more whose paths were all run alone, too."""
-        return [cell for cell in self.bonded if set(cell.split("+")) <= set(self.singles)]
+        return [cell for cell in self.bonded if set(cell.alone) <= set(self.singles)]
 
     @property
     def samples_each(self) -> int:
@@ -84,7 +82,7 @@ class Panel:
         """The bootstrap draws that all cells of this panel share."""
         return Draws(len(self.names), self.bootstrap)
 
-    def samples(self, quantity: str, cell: str) -> list[Values]:
+    def samples(self, quantity: str, cell: PathSet) -> list[Values]:
         """Return a quantity of a path set, one array for each drive.
 
         With ``unit`` "drive" an array has one value: the mean over the drive. See :meth:`binned`.
@@ -94,7 +92,7 @@ class Panel:
             return bins
         return [values.mean(keepdims=True) if len(values) else values for values in bins]
 
-    def binned(self, quantity: str, cell: str) -> list[Values]:
+    def binned(self, quantity: str, cell: PathSet) -> list[Values]:
         """Return a quantity of a path set in time bins, one array for each drive.
 
         ``goodput`` (of all flows) and ``capacity`` (of all its links) exist for each set;
@@ -105,14 +103,14 @@ class Panel:
         if quantity == "goodput":
             return self.goodput[cell]
         if quantity == "capacity":
-            links = zip(*(self.capacity[name] for name in cell.split("+")), strict=True)
+            links = zip(*(self.capacity[name] for name in cell.names), strict=True)
             return [metrics.total_of(rates) for rates in links]
         if quantity == "share_of_max":
             top = max(float(np.max(rates)) for rates in self.binned("capacity", cell))
             return [rates / top for rates in self.goodput[cell]]
         if quantity in self.others:
             return self.others[quantity][cell]
-        singles = [self.goodput[name] for name in cell.split("+")]
+        singles = [self.goodput[name] for name in cell.alone]
         aligned = list(zip(*singles, strict=True))
         if quantity == "max":
             return [metrics.best_single(paths) for paths in aligned]
@@ -125,16 +123,16 @@ class Panel:
         pairs = zip(self.goodput[cell], aligned, strict=True)
         return [formula(bonded, paths) for bonded, paths in pairs]
 
-    def pooled(self, quantity: str, cell: str) -> Values:
+    def pooled(self, quantity: str, cell: PathSet) -> Values:
         """Return all samples of a quantity of a path set."""
         return np.concatenate(self.samples(quantity, cell))
 
-    def opening_share(self, cell: str) -> float:
+    def opening_share(self, cell: PathSet) -> float:
         """Return the share of samples that pass before the first byte of a drive arrives."""
         waited = sum(metrics.opening_samples(values) for values in self.goodput[cell])
         return waited / max(self.bins_each, 1)
 
-    def estimate(self, quantity: str, cell: str, statistic: str) -> Estimate:
+    def estimate(self, quantity: str, cell: PathSet, statistic: str) -> Estimate:
         """Return a statistic with its bootstrap draws over drives."""
         key = (quantity, cell, statistic)
         if key not in self._known and quantity == "gain":
@@ -146,9 +144,9 @@ class Panel:
             self._known[key] = self.draws.estimate(samples, statistic)
         return self._known[key]
 
-    def _gain(self, cell: str, statistic: str) -> Estimate:
+    def _gain(self, cell: PathSet, statistic: str) -> Estimate:
         """Return the set's statistic over that of the best of its paths alone."""
-        alone = [self.estimate("goodput", name, statistic) for name in cell.split("+")]
+        alone = [self.estimate("goodput", name, statistic) for name in cell.alone]
         best = Estimate(max(e.value for e in alone), np.max([e.draws for e in alone], axis=0))
         return self.estimate("goodput", cell, statistic).over(best)
 
@@ -160,7 +158,7 @@ class Results:
         self.store = Store(out)
         self.frozen = self.store.plan()
         self.runs: list[tuple[str, Labels]] = [
-            (run["key"], {**_EARLIER, **run["labels"]}) for run in self.frozen["runs"]
+            (run["key"], read_labels(run["labels"])) for run in self.frozen["runs"]
         ]
         missing = self.store.missing(key for key, _ in self.runs)
         if missing:
@@ -197,7 +195,7 @@ class Results:
             if matches(labels, chosen):
                 yield Record.read(self.store.records / key)
 
-    def records_of(self, panel: Panel, cell: str) -> Iterator[Record]:
+    def records_of(self, panel: Panel, cell: PathSet) -> Iterator[Record]:
         """Yield the records of a path set, in the order of the drives of the panel."""
         for key in panel.keys[cell]:
             yield Record.read(self.store.records / key)
@@ -214,10 +212,10 @@ class Results:
 def _build(runs: list[tuple[str, Labels]], store: Store, results: Results) -> Panel:
     """Read the records of a panel and align them by drive and seed."""
     members = list(dict.fromkeys((labels["drive"], labels["seed"]) for _, labels in runs))
-    cells: dict[str, dict[tuple[str, int], Reduced]] = {}
+    cells: dict[PathSet, dict[tuple[str, int], Reduced]] = {}
     capacity: dict[str, dict[tuple[str, int], Values]] = {}
-    transports: dict[str, str] = {}
-    keys: dict[str, dict[tuple[str, int], str]] = {}
+    transports: dict[PathSet, str] = {}
+    keys: dict[PathSet, dict[tuple[str, int], str]] = {}
     for key, labels in runs:
         cell, member = labels["paths"], (labels["drive"], labels["seed"])
         if cell in transports and transports[cell] == "tcp" != labels["transport"]:
@@ -230,7 +228,7 @@ def _build(runs: list[tuple[str, Labels]], store: Store, results: Results) -> Pa
             capacity.setdefault(path, {})[member] = values
     first = {(labels["drive"], labels["seed"]): labels for _, labels in reversed(runs)}
     complete = [m for m in members if all(m in found for found in cells.values())]
-    order = sorted(cells, key=lambda cell: cell.count("+"))
+    order = sorted(cells, key=lambda cell: len(cell.names))
     return Panel(
         drives=runs[0][1]["drives"],
         direction=runs[0][1]["direction"],

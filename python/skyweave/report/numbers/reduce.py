@@ -13,6 +13,7 @@ import polars as pl
 from skyweave.errors import ResultsError
 from skyweave.model.record import Record
 from skyweave.report.numbers import metrics
+from skyweave.report.numbers.applications import application_quantities
 from skyweave.report.numbers.link_rtt import link_rtts
 from skyweave.report.numbers.metrics import Values
 from skyweave.report.numbers.ramp import ramps_s
@@ -56,17 +57,17 @@ def read(folder: Path, labels: Labels, how: Reduction) -> Reduced:
         ) from error
     run = record.provenance["run"]
     duration_s = float(run["stop_after_s"])
-    is_file = run["connections"][0]["workload"]["bytes"] is not None
+    is_file = run["connections"][0]["workload"].get("bytes") is not None
     if is_file:
         duration_s = min(float(record.totals["simulated_s"]), duration_s)
     bin_s = duration_s if is_file else how.bin_s
-    counts = str(labels.get("flow_counts", "1"))
+    counts: list[int] = labels["flow_counts"]
     flows = [
         _whole(record, number) if is_file else _goodput(record, number, bin_s, duration_s)
-        for number in range(sum(int(count) for count in counts.split("+")))
+        for number in range(sum(counts))
     ]
     srtt = record.samples.filter(pl.col("path") != "")["srtt_ms"].drop_nulls().to_numpy()
-    names = labels["paths"].split("+")
+    names = labels["paths"].names
     used = [path for path in run["paths"] if path["name"] in names]
     capacity = {
         path["name"]: metrics.capacity_in_bins(path, labels["direction"], bin_s, duration_s)
@@ -82,6 +83,7 @@ def read(folder: Path, labels: Labels, how: Reduction) -> Reduced:
             "recovery_s": recoveries_s(record, used, labels["direction"]),
             "utilisation": _utilisation(metrics.total_of(flows), [capacity[n] for n in names]),
             **link_rtts(run["paths"], how, float(run["stop_after_s"])),
+            **application_quantities(record),
             **run_totals(record.totals, labels["direction"], how.kinds),
         },
     )
@@ -102,9 +104,8 @@ def _utilisation(goodput: Values, capacities: list[Values]) -> Values:
     return np.array([float(np.sum(goodput)) / total]) if total > 0 else np.empty(0)
 
 
-def _flow_ratio(flows: list[Values], counts: str) -> Values:
+def _flow_ratio(flows: list[Values], sizes: list[int]) -> Values:
     """Return the first group's goodput over the last one's; empty without several groups."""
-    sizes = [int(count) for count in counts.split("+")]
     if len(sizes) < 2:
         return np.empty(0)
     first, last = flows[: sizes[0]], flows[-sizes[-1] :]

@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from skyweave.model.totals import RunTotals
 from skyweave.report.numbers.metrics import Values
 
 
-def run_totals(
-    totals: Mapping[str, Any], direction: str, kinds: Mapping[str, str]
-) -> dict[str, Values]:
+def run_totals(totals: RunTotals, direction: str, kinds: Mapping[str, str]) -> dict[str, Values]:
     """Return arrays of one value, or of none where a run has no such number.
 
     Packets are those of the sender of all connections, on all their paths; shares are 0 to 1.
@@ -20,7 +19,7 @@ def run_totals(
     """
     connections = totals["connections"]
     times = [c["completion_s"] for c in connections if "completion_s" in c]
-    times = [np.inf if time is None else time for time in times]
+    durations = [np.inf if time is None else time for time in times]
     paths = [(name, path) for c in connections for name, path in c.get("paths", {}).items()]
     sent = _sum(paths, "sent_packets")
     again = _sum(paths, "retransmitted_packets")
@@ -35,7 +34,7 @@ def run_totals(
     known = [stall for stall in stalls if stall is not None]
     return {
         "longest_stall_s": np.array([max(known)]) if known else np.empty(0),
-        "completion_s": np.array([max(times)]) if times else np.empty(0),
+        "completion_s": np.array([max(durations)]) if durations else np.empty(0),
         "satellite_share": _ratio(satellite, unique),
         "retransmissions": np.empty(0) if again is None else np.array([again]),
         "retransmission_rate": _ratio(again, sent),

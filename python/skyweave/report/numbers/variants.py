@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from skyweave.report.numbers.panel import Panel, Results
+from skyweave.results.pathset import PathSet
 from skyweave.results.selection import Selection
 from skyweave.study.language.labels import (
     SETTINGS,
     Labels,
+    different,
     matches,
     number_of,
-    parameters,
-    settings_of,
     with_linked,
 )
 
@@ -25,10 +25,12 @@ class Variant:
 
     settings: Labels
     panel: Panel
+    control: dict[str, Any]
+    """Name and parameters of the congestion control."""
 
     def number(self, key: str) -> float | None:
         """Return a setting, or a parameter of the congestion control, if it is a number."""
-        return number_of(self.settings, key)
+        return number_of(self.settings, self.control, key)
 
     def others(self, *keys: str) -> tuple[str, ...]:
         """Return all settings but ``keys``: what two variants share that differ only in those.
@@ -39,8 +41,7 @@ class Variant:
         left = {key: str(value) for key, value in self.settings.items() if key not in gone}
         for key in keys:
             if key not in SETTINGS:
-                own = parameters(left["congestion"])
-                own.pop(key, None)
+                own = {name: value for name, value in self.control.items() if name != key}
                 left["congestion"] = str(sorted(own.items()))
         return tuple(left.values())
 
@@ -55,10 +56,12 @@ def variants(
         if matches(item, chosen)
         and all(item[key] in (*values, None) for key, values in (any_of or {}).items())
     ]
-    return [
-        Variant(settings, results.panel(_selection(chosen, settings)))
-        for settings in settings_of(labels)
-    ]
+    found = []
+    for item in different(labels):
+        settings = {key: item[key] for key in SETTINGS}
+        panel = results.panel(_selection(chosen, settings))
+        found.append(Variant(settings, panel, item["control"]))
+    return found
 
 
 def _selection(chosen: Selection, settings: Labels) -> Selection:
@@ -66,6 +69,6 @@ def _selection(chosen: Selection, settings: Labels) -> Selection:
     return Selection(drives=chosen.drives, direction=chosen.direction, where=where)
 
 
-def cells_or_default(panel: Panel, cells: Sequence[str]) -> list[str]:
+def cells_or_default(panel: Panel, cells: Sequence[PathSet]) -> list[PathSet]:
     """Return the path sets that are meant: those named, the bonded ones, or all."""
     return list(cells) or panel.bonded or panel.singles

@@ -21,6 +21,7 @@ from skyweave.report.numbers.lateness import LATE_MS, EngineFacts, engine_facts
 from skyweave.report.numbers.namer import Namer
 from skyweave.report.numbers.panel import Panel, Results
 from skyweave.report.page.words import answers
+from skyweave.results.pathset import PathSet
 
 GRADE_CLASS = {
     "reproduced": "good",
@@ -116,17 +117,17 @@ def _table(panel: Panel, namer: Namer, panels: Sequence[Panel]) -> dict[str, Any
     }
 
 
-def _row(panel: Panel, namer: Namer, cell: str) -> dict[str, Any]:
+def _row(panel: Panel, namer: Namer, cell: PathSet) -> dict[str, Any]:
     median = panel.estimate("goodput", cell, "median")
     gain = None
     if cell in panel.comparable:
-        best = max(panel.estimate("goodput", n, "median").value for n in cell.split("+"))
+        best = max(panel.estimate("goodput", n, "median").value for n in cell.alone)
         gain = median.value / best if best > 0 else None
     return {
         "label": namer.cell(cell),
-        "code": cell if "+" not in cell and namer.cell(cell) != cell else "",
-        "role": "bonded" if "+" in cell else namer.role(cell),
-        "bonded": "+" in cell,
+        "code": cell if not cell.is_bonded and namer.cell(cell) != cell else "",
+        "role": "bonded" if cell.is_bonded else namer.role(cell),
+        "bonded": cell.is_bonded,
         "median": median.value,
         "interval": (median.low, median.high) if median.low == median.low else None,
         "p25": panel.estimate("goodput", cell, "p25").value,
@@ -136,7 +137,7 @@ def _row(panel: Panel, namer: Namer, cell: str) -> dict[str, Any]:
     }
 
 
-def _last(panel: Panel, cell: str) -> str:
+def _last(panel: Panel, cell: PathSet) -> str:
     """Return the share of time without data, or the median time of a file, in words."""
     if panel.file_mib is None:
         return percent(panel.estimate("goodput", cell, "zero_share").value)

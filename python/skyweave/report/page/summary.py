@@ -14,6 +14,7 @@ from skyweave.report.numbers import metrics
 from skyweave.report.numbers.lateness import engine_facts
 from skyweave.report.numbers.panel import Panel, Results
 from skyweave.report.numbers.stats import Estimate
+from skyweave.results.pathset import PathSet
 from skyweave.results.selection import Selection
 from skyweave.study.language.labels import settings_of
 
@@ -71,7 +72,7 @@ def _panel(panel: Panel) -> dict[str, Any]:
     }
 
 
-def _cell(panel: Panel, cell: str) -> dict[str, Any]:
+def _cell(panel: Panel, cell: PathSet) -> dict[str, Any]:
     """Return the numbers of one path set."""
     facts: dict[str, Any] = {
         "transport": panel.transports[cell],
@@ -80,7 +81,7 @@ def _cell(panel: Panel, cell: str) -> dict[str, Any]:
         },
     }
     if cell in panel.comparable:
-        best = max(panel.estimate("goodput", n, "median").value for n in cell.split("+"))
+        best = max(panel.estimate("goodput", n, "median").value for n in cell.alone)
         facts["median_over_best_single"] = (
             panel.estimate("goodput", cell, "median").value / best if best > 0 else None
         )
@@ -89,8 +90,8 @@ def _cell(panel: Panel, cell: str) -> dict[str, Any]:
                 name: _numbers(panel.estimate(quantity, cell, name))
                 for name in (*STATISTICS[:-1], "max")
             }
-    if cell.count("+") == 1:
-        a, b = (np.concatenate(panel.capacity[name]) for name in cell.split("+"))
+    if cell.is_pair:
+        a, b = (np.concatenate(panel.capacity[name]) for name in cell.names)
         facts["concurrent_outage_share"] = {
             "zero": metrics.concurrent_outage_share(a, b),
             "below_1_mbps": metrics.concurrent_outage_share(a, b, 1.0),

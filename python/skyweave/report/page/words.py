@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from skyweave.plotting.words import mbps, percent
 from skyweave.report.numbers.namer import Namer
 from skyweave.report.numbers.panel import Panel
+from skyweave.results.pathset import PathSet
 
 
 @dataclass(frozen=True)
@@ -16,7 +17,7 @@ class Answer:
 
     place: str
     direction: str
-    cell: str
+    cell: PathSet
     label: str
     median_mbps: float
     outage: float
@@ -44,7 +45,7 @@ def answer(panel: Panel, namer: Namer) -> Answer | None:
         return None
     cell = max(panel.comparable, key=lambda c: panel.estimate("goodput", c, "median").value)
     bonded, out = _numbers(panel, cell)
-    alone = [(namer.path(name), *_numbers(panel, name)) for name in cell.split("+")]
+    alone = [(namer.path(name), *_numbers(panel, name)) for name in cell.alone]
     return Answer(
         place=namer.drives(panel.drives),
         direction=panel.direction,
@@ -57,7 +58,7 @@ def answer(panel: Panel, namer: Namer) -> Answer | None:
     )
 
 
-def _numbers(panel: Panel, cell: str) -> tuple[float, float]:
+def _numbers(panel: Panel, cell: PathSet) -> tuple[float, float]:
     median = panel.estimate("goodput", cell, "median").value
     return median, panel.estimate("goodput", cell, "zero_share").value
 

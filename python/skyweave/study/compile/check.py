@@ -26,10 +26,10 @@ from skyweave.study.language.figures import FigureSpec
 from skyweave.study.language.labels import (
     SETTINGS,
     Labels,
+    different,
     matches,
     number_of,
     pairs_of,
-    parameters,
     settings_of,
     with_linked,
 )
@@ -69,7 +69,7 @@ def check_selections(plan: Plan, published: Published, labels: list[Labels]) -> 
                     _check_values(what, criterion, runs)
                 _check_cells(what, cells_of(criterion), runs)
                 if isinstance(criterion, Window) and criterion.path is not None:
-                    _known(what, "path", criterion.path, criterion.cells[0].split("+"))
+                    _known(what, "path", criterion.path, criterion.cells[0].names)
 
 
 def cells_of(criterion: Criterion) -> tuple[str, ...]:
@@ -149,9 +149,9 @@ def _check_values(what: str, criterion: Across, runs: list[Labels]) -> None:
 
 def _check_number(what: str, key: str, runs: list[Labels]) -> None:
     """Refuse something along which nothing varies as a number."""
-    found = [number_of(settings, key) for settings in settings_of(runs)]
+    found = [number_of(item, item["control"], key) for item in different(runs)]
     if all(number is None for number in found):
-        known = {k for item in runs for k in parameters(str(item["congestion"]))} - {"name"}
+        known = {k for item in runs for k in item["control"]} - {"name"}
         raise ConfigError(
             f"{what}: it has no number '{key}' to vary: {suggest(key, [*known, *SETTINGS])}"
         )

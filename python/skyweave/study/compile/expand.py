@@ -17,6 +17,7 @@ from skyweave.forecast import ForecastFile
 from skyweave.model import config
 from skyweave.model.drive import Drive, PathTrace
 from skyweave.model.forecast import Forecast, ForecastUpdate
+from skyweave.results.pathset import PathSet
 from skyweave.study.compile.drives import DriveRun, window
 from skyweave.study.compile.foresight import Foresight
 from skyweave.study.compile.labels import Label, labels_of
@@ -27,13 +28,12 @@ from skyweave.study.compile.links import (
     opening_order,
 )
 from skyweave.study.compile.product import Chosen, chosen, merged, of, of_transport
+from skyweave.study.compile.workloads import MIB, workload_of
 from skyweave.study.language.flows import Mix
 from skyweave.study.language.label_words import as_queue
 from skyweave.study.language.plan import SET_WORDS, Compare, Plan
 from skyweave.study.language.starts import StartRule, begin_s
 
-MIB = 2**20
-"""Bytes of a mebibyte."""
 PACKET_BITS = 12_000
 """A packet of 1,500 bytes."""
 EngineName = Literal["sim", "live"]
@@ -101,8 +101,8 @@ def path_sets(words: Iterable[str], names: tuple[str, ...]) -> list[tuple[str, .
     for word in words:
         if word in SET_WORDS:
             found |= dict.fromkeys(itertools.combinations(names, sizes[word]))
-        elif set(word.split("+")) <= set(names):
-            found[tuple(word.split("+"))] = None
+        elif set(PathSet(word).names) <= set(names):
+            found[PathSet(word).names] = None
     return list(found)
 
 
@@ -244,11 +244,7 @@ def _connections(
                 transport=transport,
                 **own,
                 congestion=one["mix"][0].congestion,
-                workload=config.Bulk(
-                    direction=direction,
-                    duration_s=duration_s,
-                    bytes=None if one["file_mib"] is None else round(one["file_mib"] * MIB),
-                ),
+                workload=workload_of(one, direction, duration_s),
                 send_buffer_bytes=round(one["send_buffer_mb"] * 1e6),
                 receive_buffer_bytes=round(one["receive_buffer_mb"] * 1e6),
                 autotune=one["autotune"],
@@ -271,7 +267,7 @@ def _check_sets(block: Compare, plan: Plan, members: list[DriveRun]) -> None:
             )
     named = [word for word in block.paths if word not in SET_WORDS]
     for word in named if members else []:
-        if not any(set(word.split("+")) <= set(m.drive.paths) for m in members):
+        if not any(set(PathSet(word).names) <= set(m.drive.paths) for m in members):
             have = sorted({n for m in members for n in m.drive.paths if n in plan.paths})
             raise ConfigError(
                 f"path set '{word}' exists in no drive of its comparison; "

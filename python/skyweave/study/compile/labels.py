@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from skyweave.model import config
+from skyweave.results.pathset import PathSet
 from skyweave.study.compile.drives import DriveRun
 from skyweave.study.compile.product import Chosen
 from skyweave.study.language.flows import mix_labels
@@ -25,8 +26,8 @@ def labels_of(
         "origin": member.drive.origin,
         "synthetic": member.drive.synthetic,
         "seed": member.seed,
-        "direction": connection.workload.direction,
-        "paths": "+".join(paths),
+        "direction": connection.workload.main_direction,
+        "paths": PathSet.of(paths),
         "transport": connection.transport,
         **{name: _label(about, values[name], connection) for name, about in LABELS.items()},
         **mix_labels(one["mix"]),

@@ -6,6 +6,7 @@ import itertools
 from typing import Any
 
 from skyweave.algorithms.catalogue import Choice, Kind, check
+from skyweave.algorithms.own import is_own, parts
 from skyweave.errors import ConfigError
 
 
@@ -38,13 +39,16 @@ def _grid(item: Any) -> list[Any]:
 
 
 def checked(kind: Kind, given: tuple[Choice, ...] | None) -> tuple[Choice, ...] | None:
-    """Return ``given`` if each of it is an algorithm with parameters that make sense.
+    """Return ``given`` if each is an algorithm with parameters that make sense, or names Python.
 
     Raises :class:`ValueError` with a sentence that pydantic puts beside file and line.
     """
     for choice in given or ():
         try:
-            check(kind, choice)
+            if kind == "scheduler" and is_own(choice):
+                parts(choice)
+            else:
+                check(kind, choice)
         except ConfigError as error:
             raise ValueError(str(error)) from None
     return given

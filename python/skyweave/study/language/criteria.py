@@ -8,7 +8,8 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, field_validator, model_validator
 
 from skyweave.model.validated import Positive, StudyModel, complaint
-from skyweave.results.quantities import BIN_S, Quantity
+from skyweave.results.pathset import PathSet
+from skyweave.results.quantities import BIN_S, Compared, Quantity
 from skyweave.results.selection import Selection, Setting, check_statistic
 from skyweave.study.language.figures import PublishedValue
 
@@ -28,7 +29,7 @@ class Ordering(_Criterion):
     """Each cell's statistic stands in its relation to the next one's."""
 
     kind: Literal["ordering"]
-    cells: tuple[str, ...] = Field(min_length=2)
+    cells: tuple[PathSet, ...] = Field(min_length=2)
     relations: tuple[Literal[">", ">="], ...]
     quantity: Quantity = "goodput"
     statistic: str = "median"
@@ -48,8 +49,8 @@ class RatioBand(_Criterion):
 
     kind: Literal["ratio"]
     quantity: Quantity = "goodput"
-    numerator: str
-    denominator: str
+    numerator: PathSet
+    denominator: PathSet
     statistic: str = "median"
     band: tuple[float, float]
     published: float
@@ -61,7 +62,7 @@ class Bound(_Criterion):
     """A statistic of each cell stays on one side of a limit; the worst cell decides."""
 
     kind: Literal["bound"]
-    cells: tuple[str, ...] = Field(min_length=1)
+    cells: tuple[PathSet, ...] = Field(min_length=1)
     quantity: Quantity = "goodput"
     statistic: str
     relation: Literal["<", "<=", ">", ">="]
@@ -88,8 +89,8 @@ class CloseTo(_Criterion):
     """
 
     kind: Literal["value"]
-    cell: str
-    minus: str | None = None
+    cell: PathSet
+    minus: PathSet | None = None
     quantity: Quantity = "goodput"
     statistic: str = "median"
     published: float
@@ -108,7 +109,7 @@ class Window(_Criterion):
     """
 
     kind: Literal["window"]
-    cells: tuple[str, ...] = Field(min_length=1, max_length=1)
+    cells: tuple[PathSet, ...] = Field(min_length=1, max_length=1)
     path: str | None = None
     measure: Literal["utilisation", "peak", "delivered_mbps", "resumed_after_s"] = "utilisation"
     between_s: tuple[float, float]
@@ -168,17 +169,18 @@ class Identity(_Criterion):
 
 
 class Agreement(_Criterion):
-    """Simulated and live runs agree: a statistic of |goodput simulated ÷ live - 1| over cases.
+    """Simulated and live runs agree: a statistic of |simulated ÷ live - 1| over cases.
 
     ``median`` of it, or the share of cases ``within`` (0 to 1); intervals are drawn over cases.
     """
 
     kind: Literal["agreement"]
+    quantity: Compared = "goodput"
     measure: Literal["median", "share_within"] = "median"
     within: Positive = 0.1
     relation: Literal["<", "<=", ">", ">="]
     limit: float
-    cells: tuple[str, ...] = ()
+    cells: tuple[PathSet, ...] = ()
     published: str = ""
 
 
@@ -187,7 +189,7 @@ class _Across(_Criterion):
 
     quantity: Quantity = "goodput"
     statistic: str = "median"
-    cells: tuple[str, ...] = ()
+    cells: tuple[PathSet, ...] = ()
     """Path sets; empty: the bonded ones, or all if none is bonded."""
     published: str = ""
 

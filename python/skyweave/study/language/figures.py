@@ -11,6 +11,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, field_validator, model_validator
 
 from skyweave.model.validated import Positive, StudyModel, complaint
+from skyweave.results.pathset import PathSet
 from skyweave.results.quantities import Quantity
 from skyweave.results.selection import Selection, Setting, Unit, check_statistic
 
@@ -31,7 +32,7 @@ class FigureSpec(Selection):
     x: str | None = None
     y: str | None = None
     reference: str | None = None
-    cells: tuple[str, ...] = ()
+    cells: tuple[PathSet, ...] = ()
     quantity: Quantity | None = None
     statistic: str = "median"
     x_max: Positive | None = None
@@ -112,7 +113,7 @@ class PublishedValue(StudyModel):
     """
 
     figure: str
-    cell: str
+    cell: PathSet
     of: Setting | None = None
     where: dict[str, Setting] = Field(default_factory=dict)
     quantity: Quantity = "goodput"

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, field_validator
 
-from skyweave.algorithms.catalogue import Choice, label
+from skyweave.algorithms.catalogue import Choice, label, name_of, parameters_of
 from skyweave.model.validated import Amount, StudyModel
 from skyweave.study.language.choices import checked, spread
 
@@ -68,16 +68,22 @@ def mixes(groups: Sequence[FlowGroup]) -> list[Mix]:
     ]
 
 
-def mix_labels(mix: Mix) -> dict[str, str]:
+def mix_labels(mix: Mix) -> dict[str, Any]:
     """Return what the report knows the flows of a run by.
 
     >>> mix_labels((Flow("cubic", 8), Flow("bbr", 8)))["flows"]
     '8 cubic + 8 bbr'
     """
     if len(mix) == 1 and mix[0].count == 1:
-        return {"flows": ALONE, "flow_counts": "1", "congestion": label(mix[0].congestion)}
+        return {"flows": ALONE, "flow_counts": [1], **_control(mix[0].congestion)}
     return {
         "flows": " + ".join(f"{flow.count} {label(flow.congestion)}" for flow in mix),
-        "flow_counts": "+".join(str(flow.count) for flow in mix),
-        "congestion": label(mix[0].congestion) if len(mix) == 1 else MIXED,
+        "flow_counts": [flow.count for flow in mix],
+        **_control(mix[0].congestion if len(mix) == 1 else MIXED),
     }
+
+
+def _control(choice: Choice) -> dict[str, Any]:
+    """Return a control by what reports call it, and as the value it is."""
+    value = {"name": name_of(choice), **parameters_of(choice)}
+    return {"congestion": label(choice), "control": value}

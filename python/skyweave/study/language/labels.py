@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any
 
+from skyweave.results.pathset import PathSet
 from skyweave.results.selection import SPANNING, Selection
 from skyweave.study.language.settings import LABELS
 
@@ -37,12 +37,17 @@ def with_linked(keys: Iterable[str]) -> set[str]:
     return {other for key in keys for other in (key, *LINKED.get(key, ()))}
 
 
-def settings_of(labels: Iterable[Labels]) -> list[Labels]:
-    """Return the different combinations of settings among runs, those of TCP if it is alone."""
+def different(labels: Iterable[Labels]) -> list[Labels]:
+    """Return a run for each combination of settings, those of TCP if it is alone."""
     labels = list(labels)
     together = [item for item in labels if item["transport"] != "tcp"] or labels
     seen = {tuple(item[key] for key in SETTINGS): item for item in reversed(together)}
-    return [{key: item[key] for key in SETTINGS} for item in reversed(seen.values())]
+    return list(reversed(seen.values()))
+
+
+def settings_of(labels: Iterable[Labels]) -> list[Labels]:
+    """Return the settings of :func:`different`, and nothing else of their labels."""
+    return [{key: item[key] for key in SETTINGS} for item in different(labels)]
 
 
 def pairs_of(runs: Iterable[tuple[str, Labels]]) -> tuple[list[tuple[str, str, Labels]], int]:
@@ -64,36 +69,19 @@ def pairs_of(runs: Iterable[tuple[str, Labels]]) -> tuple[list[tuple[str, str, L
     return pairs, alone
 
 
-_ALGORITHM = re.compile(r"^(?P<name>[^()]+)(?:\((?P<parameters>.*)\))?$")
-
-
-def number_of(settings: Labels, key: str) -> float | None:
+def number_of(settings: Labels, control: dict[str, Any], key: str) -> float | None:
     """Return a setting, or a parameter of the congestion control, if it is a number."""
     value = settings.get(key)
     if value is None:
-        value = parameters(str(settings["congestion"])).get(key)
+        value = control.get(key)
     return float(value) if isinstance(value, int | float) else None
 
 
-def parameters(label: str) -> dict[str, float | str]:
-    """Return name and parameters of an algorithm from its label.
+def read_labels(written: dict[str, Any]) -> Labels:
+    """Return the labels of a run as values, from what a results folder holds of them.
 
-    >>> parameters("bbr2(loss_thresh=0.08, probe_rtt_win_ms=4000)")
-    {'name': 'bbr2', 'loss_thresh': 0.08, 'probe_rtt_win_ms': 4000.0}
+    Folders of earlier versions lack settings that came later.
     """
-    match = _ALGORITHM.match(label)
-    if match is None:
-        return {"name": label}
-    found: dict[str, float | str] = {"name": match["name"]}
-    for part in (match["parameters"] or "").split(", "):
-        key, _, value = part.partition("=")
-        if value:
-            found[key] = _value(value)
-    return found
-
-
-def _value(text: str) -> float | str:
-    try:
-        return float(text)
-    except ValueError:
-        return text
+    control = {"name": written["congestion"]}
+    earlier = {**dict.fromkeys(SETTINGS), "engine": "sim", "flow_counts": [1], "control": control}
+    return {**earlier, **written, "paths": PathSet(written["paths"])}

@@ -23,6 +23,7 @@ from skyweave.model.validated import (
     read_toml,
     validate,
 )
+from skyweave.results.pathset import PathSet
 from skyweave.results.selection import SPANNING
 from skyweave.study.language.cells import Cells
 from skyweave.study.language.choices import listed
@@ -161,13 +162,13 @@ class Compare(Settings):
     @field_validator("paths", "drives", mode="before")
     @classmethod
     def _names(cls, value: Any) -> Any:
-        return ["+".join(item) if isinstance(item, list) else item for item in listed(value)]
+        return [PathSet.of(item) if isinstance(item, list) else item for item in listed(value)]
 
     @model_validator(mode="after")
     def _contradictions(self) -> Self:
         if self.flows and self.congestion:
             raise complaint("congestion", "flows name their own congestion; remove one of them")
-        several = [s for s in self.paths if "+" in s or s in SET_WORDS[1:]]
+        several = [s for s in self.paths if PathSet(s).is_bonded or s in SET_WORDS[1:]]
         if self.transport and "tcp" in self.transport:
             if several:
                 raise complaint(
@@ -226,7 +227,7 @@ class Plan(StudyModel):
                         "compare", number, "loss", number_of,
                     )  # fmt: skip
         for entry in block.paths:
-            names = [] if entry in SET_WORDS else entry.split("+")
+            names = [] if entry in SET_WORDS else PathSet(entry).names
             for name in names:
                 if name not in self.paths:
                     hint = suggest(name, [*self.paths, *SET_WORDS])

@@ -9,8 +9,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Literal
 
+from skyweave.algorithms.own import is_own, load
 from skyweave.errors import ConfigError, SkyweaveError
-from skyweave.model.record import Engine
+from skyweave.model.config import Run
+from skyweave.model.record import Engine, Record
 from skyweave.study.compile.expand import EngineName, Job
 from skyweave.study.language.criteria import Published
 from skyweave.study.language.plan import Plan
@@ -33,6 +35,21 @@ def default_engine() -> Engine:
         )
     found: Engine = engine
     return found
+
+
+def with_objects(engine: Any, folder: Path) -> Engine:
+    """Return the engine that gets fresh objects of the schedulers in Python that runs name.
+
+    Their files are below ``folder``. This is where the code of a study is imported, and runs.
+    """
+
+    def simulated(run: Run) -> Record:
+        chosen = {place: one.scheduler for place, one in enumerate(run.connections)}
+        own = {place: load(one, folder) for place, one in chosen.items() if is_own(one)}
+        record: Record = engine(run, schedulers=own)
+        return record
+
+    return simulated
 
 
 def live_engine(source: SourceName = "own") -> Engine:

@@ -16,6 +16,7 @@ from skyweave.orbit.catalogue import find
 from skyweave.results.store import Store
 from skyweave.study.compile.drives import Makers, default_makers, gather
 from skyweave.study.compile.expand import EngineName, Job, expand
+from skyweave.study.compile.own import check_own, own_schedulers, with_own, words
 from skyweave.study.language.plan import Plan, load_plan, load_published
 from skyweave.study.run.cluster import run_on_cluster
 from skyweave.study.run.engines import (
@@ -25,6 +26,7 @@ from skyweave.study.run.engines import (
     live_engine,
     live_version,
     with_engine,
+    with_objects,
 )
 from skyweave.study.run.freeze import freeze
 from skyweave.study.run.observer import StudyObserver
@@ -37,7 +39,8 @@ class StudyOptions:
     """How a study is run; ``seeds``, ``engine_name`` and ``source`` change results, others do not.
 
     ``engine_name`` replaces what the file says; ``jobs`` simulations run at a time (all cores),
-    ``live_jobs`` live runs; ``source`` sends and receives in those. ``engine`` and ``live`` are
+    ``live_jobs`` live runs; ``source`` sends and receives in those;
+    ``no_code`` refuses a study that names Python code. ``engine`` and ``live`` are
     the engines themselves, for tests.
     """
 
@@ -50,6 +53,7 @@ class StudyOptions:
     seeds: int | None = None
     restart: bool = False
     cluster: str | None = None
+    no_code: bool = False
     engine: Engine | None = None
     live: Engine | None = None
     makers: Makers | None = None
@@ -63,6 +67,14 @@ class Prepared:
     plan: Plan
     frozen: dict[str, Any]
     jobs: list[Job]
+    folder: Path
+    """The folder of the study file, where its Python code is."""
+
+    @property
+    def code(self) -> list[str]:
+        """What Python code of its own the study runs, in a sentence; nothing if it has none."""
+        own = own_schedulers(self.plan)
+        return [words(own)] if own else []
 
     @property
     def size(self) -> dict[str, float]:
@@ -90,7 +102,8 @@ def prepare(study: Path, options: StudyOptions) -> Prepared:
 
     if options.live_jobs < 1:
         raise ConfigError(f"--live-jobs {options.live_jobs}: must be at least 1")
-    plan = load_plan(study)
+    plan = with_own(load_plan(study), study.parent)
+    coded = check_own(study, plan, options.cluster, options.no_code)
     published = load_published(study, plan)
     if options.seeds is not None:
         plan = _with_seeds(plan, options.seeds)
@@ -108,10 +121,10 @@ def prepare(study: Path, options: StudyOptions) -> Prepared:
         plan.model_dump(mode="json"),
         published.model_dump(mode="json"),
         jobs,
-        [*said, *notes, *gaps],
+        [*coded, *said, *notes, *gaps],
         version,
     )
-    return Prepared(plan, frozen, jobs)
+    return Prepared(plan, frozen, jobs, study.parent)
 
 
 def _forecasts(plan: Plan, folders: list[Path]) -> dict[str, ForecastFile]:
@@ -160,7 +173,7 @@ def _run_missing(
     if simulated:
         threads = options.jobs or os.cpu_count() or 1
         with _observed(observer, "sim", simulated, threads):
-            _simulate(simulated, store, facts, options, observer)
+            _simulate(prepared, simulated, store, (facts, options), observer)
     if live:
         engine = options.live or live_engine(options.source)
         with _observed(observer, "live", live, options.live_jobs):
@@ -179,16 +192,19 @@ def _observed(
 
 
 def _simulate(
+    prepared: Prepared,
     todo: list[Job],
     store: Store,
-    facts: dict[str, Any],
-    options: StudyOptions,
+    how: tuple[dict[str, Any], StudyOptions],
     observer: StudyObserver,
 ) -> None:
+    facts, options = how
     if options.cluster is not None:
         run_on_cluster(todo, options.cluster, store.keep, observer.finished, facts)
         return
     engine = options.engine or default_engine()
+    if prepared.code:
+        engine = with_objects(engine, prepared.folder)
     threads = options.jobs or os.cpu_count() or 1
     run_all(todo, engine, store.keep, observer.finished, threads, facts)
 

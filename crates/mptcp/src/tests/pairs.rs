@@ -1,0 +1,213 @@
+//! Two endpoints over paths that only delay: what each rule sends again, and where.
+
+use super::{at, ms};
+use crate::{Endpoint, EndpointConfig, EventKind, Mode, Role, Segment};
+use congestion::{Algorithm, Config};
+use scheduler::{ConnectionView, Decision, PathSet, Scheduler};
+use units::{Duration, Instant, PathId};
+
+/// Bytes with which every pair begins.
+const FIRST: u64 = 1000;
+
+/// A client and a server; path 0 takes 10 ms one way, path 1 takes 30 ms.
+struct Pair {
+    client: Endpoint,
+    server: Endpoint,
+    wire: Vec<(Instant, bool, PathId, Segment)>,
+    now: Instant,
+    /// Paths that lose everything.
+    dark: PathSet,
+    /// Data segments that the server put on each path.
+    sent: [u64; 2],
+}
+
+impl Pair {
+    fn new(mode: Mode, backup: Vec<bool>, scheduler: fn() -> Box<dyn Scheduler>) -> Self {
+        let end = |role| {
+            let config = EndpointConfig {
+                role,
+                mode,
+                congestion: Algorithm::NewReno.into(),
+                controller: Config::new(mode.mss_bytes(), 1),
+                send_buffer_bytes: 1 << 20,
+                receive_buffer_bytes: 1 << 20,
+                autotune: false,
+                backup: backup.clone(),
+            };
+            Endpoint::new(config, scheduler(), 2)
+        };
+        let (client, server) = (end(Role::Client), end(Role::Server));
+        let dark = PathSet::EMPTY;
+        let mut pair = Self { client, server, wire: vec![], now: at(0), dark, sent: [0; 2] };
+        pair.client.path_up(at(0), PathId(0));
+        pair.client.path_up(at(0), PathId(1));
+        pair.server.offer(FIRST); // the second subflow joins when data have come
+        pair.run(at(500));
+        assert!(pair.client.path_stats(PathId(1)).cwnd_packets > 0);
+        pair.sent = [0; 2];
+        pair.server.take_events();
+        pair
+    }
+
+    /// Runs until a moment.
+    fn run(&mut self, until: Instant) {
+        loop {
+            for to_client in [false, true] {
+                let end = if to_client { &mut self.server } else { &mut self.client };
+                while let Some((path, segment)) = end.poll_transmit(self.now) {
+                    if to_client && segment.payload.is_some() {
+                        self.sent[path.index()] += 1;
+                    }
+                    let delay = ms([10, 30][path.index()]);
+                    self.wire.push((self.now + delay, to_client, path, segment));
+                }
+            }
+            let timers = [self.client.poll_timeout(), self.server.poll_timeout()];
+            let next = self.wire.iter().map(|one| one.0).chain(timers.into_iter().flatten()).min();
+            let Some(next) = next.filter(|at| *at <= until) else { break };
+            self.now = next.max(self.now);
+            self.deliver();
+            for end in [&mut self.client, &mut self.server] {
+                if end.poll_timeout().is_some_and(|at| at <= self.now) {
+                    end.on_timeout(self.now);
+                }
+            }
+        }
+        self.now = until;
+    }
+
+    fn deliver(&mut self) {
+        let (now, dark) = (self.now, self.dark);
+        let (due, later) = std::mem::take(&mut self.wire).into_iter().partition(|one| one.0 <= now);
+        self.wire = later;
+        let due: Vec<(Instant, bool, PathId, Segment)> = due;
+        for (_, to_client, path, segment) in due.iter().filter(|one| !dark.contains(one.2)) {
+            let end = if *to_client { &mut self.client } else { &mut self.server };
+            end.handle(now, *path, segment);
+        }
+    }
+
+    /// The server's events of a kind, by path.
+    fn server_events(&mut self, kind: fn(EventKind) -> bool) -> Vec<Option<PathId>> {
+        let events = self.server.take_events();
+        events.into_iter().filter(|event| kind(event.kind)).map(|event| event.path).collect()
+    }
+}
+
+fn minrtt() -> Box<dyn Scheduler> {
+    scheduler::Algorithm::MinRtt.build()
+}
+
+/// Always waits.
+#[derive(Debug)]
+struct Lazy;
+
+impl Scheduler for Lazy {
+    fn select(&mut self, _: &ConnectionView<'_>) -> Decision {
+        Decision::Wait(None)
+    }
+}
+
+/// Always sends on the second path, once that is there.
+#[derive(Debug)]
+struct OnSecond;
+
+impl Scheduler for OnSecond {
+    fn select(&mut self, view: &ConnectionView<'_>) -> Decision {
+        let path = view.paths.last().filter(|path| path.usable && path.has_room);
+        path.map_or(Decision::Wait(None), |path| Decision::Send(path.id))
+    }
+}
+
+#[test]
+fn both_paths_join_and_every_byte_arrives_once() {
+    for mode in [Mode::V096, Mode::Upstream] {
+        let mut pair = Pair::new(mode, vec![], minrtt);
+        pair.server.offer(3_000_000);
+        pair.run(at(5_000));
+        assert_eq!(pair.client.delivered_bytes(), FIRST + 3_000_000, "{mode:?}");
+        assert!(pair.sent.iter().all(|packets| *packets > 0), "{mode:?}: {:?}", pair.sent);
+        assert_eq!(pair.client.reorder_bytes().2, 0, "{mode:?}: nothing came twice");
+    }
+}
+
+/// `get_available_subflow` of v0.96 and `__mptcp_retrans` of upstream: a backup serves alone.
+#[test]
+fn what_the_rule_against_deadlocks_sends_stays_off_a_backup_path() {
+    for mode in [Mode::V096, Mode::Upstream] {
+        let mut pair = Pair::new(mode, vec![true, false], || Box::new(Lazy));
+        pair.server.offer(20_000);
+        pair.run(at(5_000));
+        assert_eq!(pair.client.delivered_bytes(), FIRST + 20_000, "{mode:?}");
+        assert_eq!(pair.sent[0], 0, "{mode:?}: the fast path is the backup");
+    }
+}
+
+/// A closed subflow: what it held goes on the other one, without a timeout.
+#[test]
+fn a_closed_subflow_leaves_its_data_to_the_other() {
+    for mode in [Mode::V096, Mode::Upstream] {
+        let mut pair = Pair::new(mode, vec![], || Box::new(OnSecond));
+        pair.server.offer(14_000);
+        pair.run(at(510));
+        assert!(pair.sent[1] > 0, "{mode:?}");
+        pair.dark = pair.dark.with(PathId(1));
+        let now = pair.now;
+        pair.client.path_down(now, PathId(1));
+        pair.run(at(700));
+        assert_eq!(pair.client.delivered_bytes(), FIRST + 14_000, "{mode:?}");
+        assert!(pair.sent[0] > 0, "{mode:?}");
+        let reinjected = pair.server_events(|kind| matches!(kind, EventKind::Reinjected(_)));
+        assert_eq!(reinjected, [Some(PathId(1))], "{mode:?}");
+    }
+}
+
+/// v0.96: the first timeout of a subflow makes it potentially failed, and its data go on the others;
+/// when it is heard of again, it counts as before.
+#[test]
+fn a_dark_path_fails_reinjects_once_and_is_revived() {
+    let mut pair = Pair::new(Mode::V096, vec![], minrtt);
+    pair.dark = pair.dark.with(PathId(0));
+    pair.server.offer(100_000);
+    pair.run(at(2_000));
+    assert_eq!(pair.client.delivered_bytes(), FIRST + 100_000);
+    let kinds: Vec<_> =
+        pair.server.take_events().into_iter().map(|event| event.kind.name()).collect();
+    let count = |name: &str| kinds.iter().filter(|kind| **kind == name).count();
+    assert_eq!((count("failed"), count("reinjected"), count("revived")), (1, 1, 0), "{kinds:?}");
+    pair.dark = PathSet::EMPTY;
+    pair.run(at(30_000));
+    let revived = pair.server_events(|kind| kind == EventKind::Revived);
+    assert_eq!(revived, [Some(PathId(0))]);
+}
+
+/// Upstream keeps asking a silent path: five periods of the connection's timer make it stale.
+#[test]
+fn upstream_calls_a_silent_subflow_stale_only_after_five_periods() {
+    let mut pair = Pair::new(Mode::Upstream, vec![], minrtt);
+    pair.server.offer(20_000_000);
+    pair.run(at(700)); // more is on its way than five periods move, a fragment each
+    pair.dark = pair.dark.with(PathId(0));
+    pair.server.take_events();
+    pair.run(at(30_000));
+    assert_eq!(pair.client.delivered_bytes(), FIRST + 20_000_000);
+    let events = pair.server.take_events();
+    let stale_at = events.iter().find(|one| one.kind == EventKind::Failed).map(|one| one.at);
+    let periods = events.iter().filter(|one| one.kind == EventKind::MetaTimeout);
+    let before = periods.filter(|one| Some(one.at) <= stale_at).count();
+    assert!(stale_at.is_some() && before >= 5, "{events:?}");
+}
+
+#[test]
+fn a_receiver_that_takes_no_more_stops_the_sender_at_its_window() {
+    let mut pair = Pair::new(Mode::V096, vec![], minrtt);
+    pair.dark = pair.dark.with(PathId(0)).with(PathId(1));
+    pair.server.offer(1 << 30);
+    pair.run(at(60_000));
+    assert!(pair.server.window_left_bytes() <= 1 << 20);
+    let unique: u64 =
+        [0, 1].map(|path| pair.client.path_stats(PathId(path)).unique_bytes).iter().sum();
+    assert_eq!(unique, FIRST);
+    let wait = Duration::from_secs(120);
+    assert!(pair.server.poll_timeout().is_some_and(|at| at <= pair.now + wait), "it keeps trying");
+}

@@ -1,0 +1,109 @@
+"""Schedulers in Python that a study file names: ``"python:mine.py:FastestFirst"``.
+
+Everything here but :func:`load` only reads the file: planning, reports and readers of records know
+the class and the hash of the source, and run none of it. In a run such a scheduler is a table::
+
+    {"name": "FastestFirst", "python": "mine.py", "sha256": "3a7b…"}
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import importlib.util
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+from skyweave.algorithms.catalogue import Choice, names
+from skyweave.errors import ConfigError
+
+PREFIX = "python:"
+MOST_BYTES = 1_000_000
+"""A source file may be this long."""
+KEYS = {"name", "python", "sha256"}
+_LOADING = threading.Lock()
+
+
+def is_own(choice: Choice) -> bool:
+    """Tell whether a choice is Python code of the user's, as written or as resolved."""
+    return "python" in choice if isinstance(choice, dict) else choice.startswith(PREFIX)
+
+
+def parts(choice: Choice) -> tuple[str, str]:
+    """Return file and class of a choice; raise :class:`ConfigError` if it does not name both."""
+    if isinstance(choice, dict):
+        if set(choice) != KEYS or not all(isinstance(value, str) for value in choice.values()):
+            raise ConfigError(f"a scheduler in Python has {', '.join(sorted(KEYS))}: not {choice}")
+        return str(choice["python"]), str(choice["name"])
+    file, colon, name = choice.removeprefix(PREFIX).rpartition(":")
+    if not colon or not file.endswith(".py") or not name.isidentifier():
+        raise ConfigError(
+            f"'{choice}' names no scheduler in Python; write \"python:FILE.py:CLASS\", "
+            "the file relative to the study file"
+        )
+    return file, name
+
+
+def resolved(choice: Choice, folder: Path) -> Choice:
+    """Return a choice with the hash of its source, read below ``folder``.
+
+    Raises :class:`ConfigError` for a file that cannot be read, that has no such class, or that is
+    not the one whose hash the choice has, and for a class with the name of a known scheduler.
+    """
+    file, name = parts(choice)
+    source = _read(folder, file)
+    found = {"name": name, "python": file, "sha256": hashlib.sha256(source).hexdigest()}
+    if isinstance(choice, dict) and choice != found:
+        raise ConfigError(f"{folder / file}: is not the file that the study was planned with")
+    if name in names("scheduler"):
+        raise ConfigError(f"{folder / file}: a scheduler is called '{name}' already; rename it")
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError) as error:
+        raise ConfigError(f"{folder / file}: is no Python: {error}") from None
+    if not any(isinstance(one, ast.ClassDef) and one.name == name for one in tree.body):
+        raise ConfigError(f"{folder / file}: has no class '{name}'")
+    return dict(found)
+
+
+def load(choice: Choice, folder: Path) -> Any:
+    """Import the file and return a new object of the class; **runs the user's code**.
+
+    The module is imported once for each content, whatever threads ask for it. Raises
+    :class:`ConfigError` if the file has changed since it was planned.
+    """
+    choice = resolved(choice, folder)
+    file, name = parts(choice)
+    module_name = f"skyweave_own_{choice['sha256']}" if isinstance(choice, dict) else ""
+    with _LOADING:
+        module = sys.modules.get(module_name)
+        if module is None:
+            spec = importlib.util.spec_from_file_location(module_name, folder / file)
+            if spec is None or spec.loader is None:
+                raise ConfigError(f"{folder / file}: cannot be imported")
+            module = importlib.util.module_from_spec(spec)
+            sys.modules[module_name] = module
+            try:
+                spec.loader.exec_module(module)
+            except BaseException:
+                del sys.modules[module_name]
+                raise
+    return getattr(module, name)()
+
+
+def _read(folder: Path, file: str) -> bytes:
+    path = folder / file
+    if Path(file).is_absolute():
+        raise ConfigError(f"{file}: is an absolute path; name it relative to the study file")
+    try:
+        with path.open("rb") as opened:
+            source = opened.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
+    if len(source) > MOST_BYTES:
+        raise ConfigError(
+            f"{path}: is longer than {MOST_BYTES // 1000} kB, too long for a scheduler"
+        )
+    return source
