@@ -303,7 +303,7 @@ fn tcp_end(
         role: if is_client { Role::Client } else { Role::Server },
         mode,
         congestion: config.congestion.clone(),
-        controller: congestion::Config::new(mode.mss_bytes(), seed),
+        controller: congestion::Config::new(mode.counted_bytes(), seed),
         send_buffer_bytes: config.send_buffer_bytes,
         receive_buffer_bytes: config.receive_buffer_bytes,
         autotune: config.autotune,

@@ -8,4 +8,5 @@ mod golden;
 mod quic;
 mod schedulers;
 mod sharing;
+mod upstream;
 mod world;

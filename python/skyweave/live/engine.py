@@ -10,6 +10,7 @@ from skyweave import _skyweave
 from skyweave.algorithms.catalogue import name_of
 from skyweave.errors import ConfigError
 from skyweave.live.check import refusal
+from skyweave.live.record import gather_quic
 from skyweave.live.record.applications import applications
 from skyweave.live.record.gather import Seen, end_of, gather
 from skyweave.live.traffic import iperf, quic
@@ -47,7 +48,7 @@ def run_live(run: config.Run, source: iperf.Source = "own") -> Record:
         carry = _by_iperf3 if source == "iperf3" else _by_our_own
         epoch_ns, ends = carry(world, run)
         links = world.finish()
-    view = iperf.LinkView if source == "iperf3" else None
+    view = iperf.view_of if source == "iperf3" else gather_quic.view_of
     samples, events, totals = gather(run, epoch_ns, ends, links, view)
     provenance = _provenance(run, source, links["statistics"])
     return Record(samples, events, totals, provenance, applications(run, ends))

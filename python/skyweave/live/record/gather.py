@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,7 @@ from skyweave.model.totals import RunTotals
 
 Seen = dict[str, Any]
 """What a side saw of one transfer: :func:`skyweave.live.traffic.transfer.transfer`."""
+ViewOf = Callable[[config.Connection], "type[View]"]
 _SUMS = ("acked_bytes", "sent_bytes", "sent_packets", "retransmitted_packets", "timeouts",
          "received_bytes")  # fmt: skip
 
@@ -27,12 +28,12 @@ def gather(
     epoch_ns: int,
     ends: tuple[list[Seen], list[Seen]],
     links: Seen,
-    view: type[View] | None = None,
+    view_of: ViewOf | None = None,
 ) -> tuple[pl.DataFrame, pl.DataFrame, RunTotals]:
     """Return the samples, events and totals of a run.
 
-    ``ends``: what the client and the server saw of each connection. ``view``: how a connection is
-    put together, :class:`View` if not given.
+    ``ends``: what the client and the server saw of each connection. ``view_of``: how a connection
+    is put together, by :class:`View` if not given.
     """
     client, server = ends
     carried = _series(links["samples"])
@@ -42,7 +43,8 @@ def gather(
     for number, connection in enumerate(run.connections):
         down = connection.workload.main_direction == "down"
         pair = (server[number], client[number])
-        one = (view or _view(connection))(run, number, epoch_ns, *(pair if down else pair[::-1]))
+        view = View if view_of is None else view_of(connection)
+        one = view(run, number, epoch_ns, *(pair if down else pair[::-1]))
         rows += one.samples(carried)
         events += one.events()
         connections.append(one.totals())
@@ -60,12 +62,6 @@ def gather(
         pl.DataFrame(events, schema=EVENT_SCHEMA),
         totals,
     )
-
-
-def _view(connection: config.Connection) -> type[View]:
-    from skyweave.live.record.gather_quic import QuicView
-
-    return QuicView if connection.transport == "mpquic" else View
 
 
 class View:

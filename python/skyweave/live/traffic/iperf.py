@@ -181,3 +181,8 @@ class LinkView(View):
     def totals(self) -> dict[str, Any]:
         """Return the sums of the connection; whether it fell back to TCP is not known."""
         return {**super().totals(), "fallback": None}
+
+
+def view_of(_connection: config.Connection) -> type[View]:
+    """Return how a connection that iperf3 carried is put together."""
+    return LinkView

@@ -17,6 +17,7 @@ from skyweave.report.numbers.applications import application_quantities
 from skyweave.report.numbers.link_rtt import link_rtts
 from skyweave.report.numbers.metrics import Values
 from skyweave.report.numbers.ramp import ramps_s
+from skyweave.report.numbers.recovery import recoveries_s
 from skyweave.report.numbers.run_totals import run_totals
 
 Labels = dict[str, Any]
@@ -79,6 +80,7 @@ def read(folder: Path, labels: Labels, how: Reduction) -> Reduced:
             "srtt_ms": srtt,
             "flow_ratio": _flow_ratio(flows, counts),
             "ramp_s": ramps_s(record, used, labels["direction"]),
+            "recovery_s": recoveries_s(record, used, labels["direction"]),
             "utilisation": _utilisation(metrics.total_of(flows), [capacity[n] for n in names]),
             **link_rtts(run["paths"], how, float(run["stop_after_s"])),
             **application_quantities(record),

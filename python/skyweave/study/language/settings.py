@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, Field, ValidationInfo, field_validator, model_validator
 
-from skyweave.algorithms.catalogue import Choice, Kind, label
+from skyweave.algorithms.catalogue import Choice, Kind, label, names
 from skyweave.model import config
 from skyweave.model.base import Ratio
 from skyweave.model.config import Queue
@@ -108,8 +108,7 @@ class Settings(StudyModel):
         tuple[Choice, ...] | None,
         About(
             "multipath",
-            "`minrtt`, `roundrobin`, `blest`, `upstream`, `ecf`, `redundant`, `daps`, `sttf`, "
-            "`stms`, `peekaboo`, `alcs`, `backup`, or `python:FILE.py:CLASS`",
+            ", ".join(f"`{name}`" for name in names("scheduler")) + ", or `python:FILE.py:CLASS`",
             default=_of(config.Connection, "scheduler"),
             inner=True,
             algorithms="scheduler",
