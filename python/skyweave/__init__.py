@@ -42,6 +42,7 @@ if TYPE_CHECKING:
         Quic,
         RateSteps,
         Run,
+        Workload,
     )
     from skyweave.model.drive import Drive, PathTrace, Series
     from skyweave.model.forecast import Forecast, ForecastSeries, ForecastUpdate
@@ -95,6 +96,7 @@ __all__ = [
     "StudyOptions",
     "UpWindow",
     "Wait",
+    "Workload",
     "read_capacity",
     "read_delay",
     "run_study",
@@ -139,6 +141,7 @@ _HOMES = {
         "Quic",
         "RateSteps",
         "Run",
+        "Workload",
     ),
     "skyweave.model.drive": (
         "Drive",

@@ -23,4 +23,6 @@ def code_version() -> str:
         return version
     if spec.origin is None:
         return f"{version}+built-in"
-    return f"{version}+{hashlib.sha256(Path(spec.origin).read_bytes()).hexdigest()[:8]}"
+    with Path(spec.origin).open("rb") as file:  # in pieces: it is larger than all else in memory
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    return f"{version}+{digest[:8]}"

@@ -8,7 +8,7 @@ import pytest
 from made_paths import path
 
 from skyweave.live.record.gather import gather
-from skyweave.live.traffic.iperf import LinkView
+from skyweave.live.traffic.iperf import view_of
 from skyweave.model import config
 from skyweave.model.record import Record
 
@@ -140,7 +140,7 @@ def test_a_connection_that_never_opened_is_zeros() -> None:
 
 
 def test_without_the_kernel_a_path_is_what_the_relay_counted() -> None:
-    found = record(seen(), seen({"bytes": 100}, {"bytes": 200}), view=LinkView)
+    found = record(seen(), seen({"bytes": 100}, {"bytes": 200}), view=view_of)
     assert column(found, "a", "delivered_bytes") == [10.0, 50.0]
     assert column(found, "b", "delivered_bytes") == [30.0, 70.0]
     assert column(found, "b", "queue_bytes") == [3.0, 7.0]

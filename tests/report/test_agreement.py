@@ -18,7 +18,14 @@ from made_up import FIGURE, STUDY
 from skyweave.errors import ConfigError
 from skyweave.model.record import EVENT_SCHEMA, SAMPLE_SCHEMA, Record
 from skyweave.report.criteria.agreement import case_words
-from skyweave.report.numbers.engines import Case, Measured, compare, mean_of, measured
+from skyweave.report.numbers.engines import (
+    Case,
+    Measured,
+    compare,
+    deviations,
+    mean_of,
+    measured,
+)
 from skyweave.report.page.render import Rendered, render_report
 from skyweave.results.pathset import PathSet
 from skyweave.study.language.labels import pairs_of
@@ -219,6 +226,34 @@ def test_agreement_is_graded(tmp_path: Path) -> None:
     assert "12 of its live runs are flagged" in yes.note
     assert one.ours == "median |sim ÷ live \N{MINUS SIGN} 1|: 2 % over 1 cases"
     assert one.grade == "direction only"  # one case has no interval
+
+
+def test_retransmissions_and_stalls_are_graded_by_themselves(tmp_path: Path) -> None:
+    """Made up: 10 packets retransmitted in the simulator, 40 live."""
+    again, stalls = graded(
+        tmp_path,
+        'quantity = "retransmissions"\ncells = ["SL+VZ"]\nrelation = "<="\nlimit = 0.1',
+        'quantity = "longest_stall_s"\nrelation = "<="\nlimit = 0.1',
+    )
+    assert again.ours.startswith(
+        "median |sim ÷ live \N{MINUS SIGN} 1| of packets sent again: 75.0 %"
+    )
+    assert again.ours.endswith("over 4 cases")
+    assert again.grade == "not reproduced"
+    assert "of longest wait of the application (s): " in stalls.ours
+
+
+def test_what_little_is_worth() -> None:
+    """A few packets, or two samples, are no deviation; what is not recorded is none at all."""
+    sim = Measured(1.0, None, 8.0, 0.1, None, None)
+    live = Measured(1.0, None, 10.0, 0.0, None, None)
+    case = Case("d", "down", "SL", "tcp", {}, (("x", 1),), sim, live, 0)
+    assert case.apart("retransmissions") == pytest.approx(2 / 20)
+    assert case.apart("longest_stall_s") == pytest.approx(0.1 / 0.5)
+    assert case.apart("goodput") == 0
+    unknown = replace(case, live=replace(live, retransmitted_packets=None))
+    assert unknown.apart("retransmissions") is None
+    assert deviations([case, unknown], "retransmissions") == [pytest.approx(0.1)]
 
 
 def test_one_engine_alone_leaves_it_untested_and_says_so(tmp_path: Path) -> None:

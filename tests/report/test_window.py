@@ -19,6 +19,7 @@ from skyweave.model.windows import UpWindow
 from skyweave.report.criteria.evaluate import evaluate
 from skyweave.report.numbers.panel import Results
 from skyweave.report.numbers.ramp import carried_mbps, ramps_s
+from skyweave.report.numbers.recovery import recoveries_s
 from skyweave.report.numbers.run_totals import run_totals
 from skyweave.report.page.render import render_report
 from skyweave.study.language.criteria import Published
@@ -247,6 +248,20 @@ def test_ramps() -> None:
     gone = events.with_columns(pl.col("time_s").replace(5.0, 2.9))
     left = Record(record.samples, gone, record.totals, {})
     assert ramps_s(left, both[1:], "down").tolist() == [np.inf, np.inf]
+
+
+def test_recoveries() -> None:
+    """Dark from 2 to 3 s, from 4 to 5 s and from 8 to 9 s; probes alone are no data."""
+    times = [1.0, 2.0, 3.0, 3.5, 4.0, 5.0, 5.25, 5.5, 9.0, 10.0, 12.0]
+    sent = [9000, 0, 0, 3000, 9000, 0, 100, 0, 0, 0, 0]
+    samples = rows("A", times, delivered_bytes=np.cumsum(sent).astype(float))
+    outages = [{"start_s": a, "end_s": a + 1} for a in (2.0, 4.0, 8.0)]
+    path = {"name": "A", "down": {"outages": outages}, "up": {"outages": []}}
+    record = Record(samples, happened(), {"simulated_s": 12.0}, {})
+    assert recoveries_s(record, [path], "down").tolist() == [0.5, np.inf, np.inf]
+    short = Record(samples, happened(), {"simulated_s": 11.5}, {})
+    assert recoveries_s(short, [path], "down").tolist() == [0.5, np.inf]
+    assert recoveries_s(record, [path], "up").tolist() == []
 
 
 def test_a_ratio_of_another_quantity_than_goodput(tmp_path: Path) -> None:

@@ -35,8 +35,9 @@ pub trait Application: Debug + Send {
         false
     }
 
-    /// Its rows of the record, in the columns of its workload, at the end of the connection.
-    fn rows(&self, _end: Instant) -> Vec<Row> {
+    /// Its rows of the record, in the columns of its workload, at the end of the connection; times are
+    /// counted from `zero`.
+    fn rows(&self, _zero: Instant, _end: Instant) -> Vec<Row> {
         Vec::new()
     }
 }

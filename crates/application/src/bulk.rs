@@ -32,6 +32,9 @@ fn down() -> Direction {
 }
 
 impl Bulk {
+    /// None: samples and totals say everything.
+    pub const COLUMNS: &'static [Column] = &[];
+
     fn end(&self, sends: Direction) -> Box<dyn Application> {
         if self.direction == sends {
             let left_bytes = self.bytes.unwrap_or(ENDLESS_BYTES);
@@ -51,9 +54,8 @@ impl Describe for Bulk {
         self.duration_s
     }
 
-    /// Samples and totals say everything.
     fn columns(&self) -> &'static [Column] {
-        &[]
+        Self::COLUMNS
     }
 
     fn client(&self) -> Box<dyn Application> {

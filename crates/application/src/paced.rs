@@ -80,6 +80,9 @@ fn a_packet() -> u64 {
 }
 
 impl Paced {
+    /// Of its table in the record.
+    pub const COLUMNS: &'static [Column] = COLUMNS;
+
     fn schedule(&self) -> Schedule {
         let nanos = |seconds: f64| (seconds * 1e9).round() as u64;
         let interval_ns = ((self.piece_bytes as f64 * 8e3 / self.rate_mbps).round() as u64).max(1);
@@ -112,7 +115,7 @@ impl Describe for Paced {
     }
 
     fn columns(&self) -> &'static [Column] {
-        COLUMNS
+        Self::COLUMNS
     }
 
     fn client(&self) -> Box<dyn Application> {
@@ -209,8 +212,8 @@ impl Application for End {
         }
     }
 
-    fn rows(&self, end: Instant) -> Vec<Row> {
-        self.receiver.as_ref().map_or_else(Vec::new, |receiver| receiver.rows(end))
+    fn rows(&self, zero: Instant, end: Instant) -> Vec<Row> {
+        self.receiver.as_ref().map_or_else(Vec::new, |receiver| receiver.rows(zero, end))
     }
 }
 
@@ -373,24 +376,24 @@ impl Receiver {
 
     /// Every piece that was to be here by `end`. What the sender did not make, because the connection
     /// came late, counts from the first piece on that is known.
-    fn rows(&self, end: Instant) -> Vec<Row> {
+    fn rows(&self, zero: Instant, end: Instant) -> Vec<Row> {
         let Some((first, (sent_at, _))) = self.pieces.first_key_value() else { return Vec::new() };
         let before = self.schedule.due(u64::from(*first)).unwrap_or_default();
         let started_at = sent_at.saturating_sub(before);
         let pieces = (0..).map_while(|piece| Some((piece, started_at + self.schedule.due(piece)?)));
         let judged = pieces.take_while(|(_, due_at)| *due_at + self.deadline <= end);
-        judged.map(|(piece, due_at)| self.row(piece as u32, due_at)).collect()
+        judged.map(|(piece, due_at)| self.row(zero, piece as u32, due_at)).collect()
     }
 
-    fn row(&self, piece: u32, due_at: Instant) -> Row {
+    fn row(&self, zero: Instant, piece: u32, due_at: Instant) -> Row {
         let came = self.pieces.get(&piece);
         let sent_at = came.map_or(due_at, |(sent_at, _)| *sent_at);
         let delay = came.map(|(sent_at, arrived_at)| *arrived_at - *sent_at);
         vec![
             Cell::Word(self.direction.name()),
             Cell::Count(u64::from(piece)),
-            Cell::Number(sent_at.as_secs_f64()),
-            Cell::number(came.map(|(_, arrived_at)| arrived_at.as_secs_f64())),
+            Cell::seconds(zero, Some(sent_at)),
+            Cell::seconds(zero, came.map(|(_, arrived_at)| *arrived_at)),
             Cell::number(delay.map(|delay| delay.as_secs_f64() * 1e3)),
             Cell::Flag(delay.is_some_and(|delay| delay > self.deadline)),
             Cell::Flag(delay.is_none()),

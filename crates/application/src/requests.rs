@@ -1,9 +1,11 @@
-//! Requests: a client asks for objects, thinks, and asks again, over one connection that stays open.
+//! Requests: a client asks for objects, thinks, and asks again, over one connection that stays open;
+//! or it uploads them, and the server confirms each.
 //!
 //! Where the transport has streams each object has one of its own, as in HTTP/3 (RFC 9114 §4.1); on
 //! TCP's only stream the objects come one after the other in the order of the requests, as with
 //! pipelining in HTTP/1.1 (RFC 9112 §9.3.2). A request is [`REQUEST_BYTES`] long, of which the first
-//! eight are the size of the object; the answer is that size in eight bytes, and the object.
+//! eight are the size of the object; the answer is that size in eight bytes, and the object. An upload
+//! has the object behind the eight bytes, and the answer does not.
 
 use crate::application::Application;
 use crate::error::{WorkloadError, within};
@@ -28,8 +30,8 @@ const COLUMNS: &[Column] = &[
     Column { name: "request", kind: "count", meaning: "which request of the client, from 0" },
     Column { name: "object_bytes", kind: "count", meaning: "size of the object" },
     Column { name: "requested_s", kind: "number", meaning: "the client wrote the request" },
-    Column { name: "first_byte_s", kind: "number", meaning: "the first byte of the object came" },
-    Column { name: "completed_s", kind: "number", meaning: "the last byte of the object came" },
+    Column { name: "first_byte_s", kind: "number", meaning: "the first byte of the answer came" },
+    Column { name: "completed_s", kind: "number", meaning: "the last byte of the answer came" },
     Column {
         name: "completion_ms",
         kind: "number",
@@ -37,10 +39,13 @@ const COLUMNS: &[Column] = &[
     },
 ];
 
-/// Objects that a client asks for.
+/// Objects that a client asks for, or uploads.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Requests {
+    /// Which way the objects go.
+    #[serde(default = "down")]
+    pub direction: Direction,
     /// Sizes of the objects, over and over.
     pub object_bytes: Vec<u64>,
     /// How many are asked for; as many as there are sizes if it is left out, without end if a
@@ -58,11 +63,18 @@ pub struct Requests {
     pub duration_s: Option<f64>,
 }
 
+fn down() -> Direction {
+    Direction::Down
+}
+
 fn one() -> u32 {
     1
 }
 
 impl Requests {
+    /// Of its table in the record.
+    pub const COLUMNS: &'static [Column] = COLUMNS;
+
     fn count(&self) -> u32 {
         let sizes = u32::try_from(self.object_bytes.len()).unwrap_or(MAX_REQUESTS);
         self.count.unwrap_or(if self.duration_s.is_some() { MAX_REQUESTS } else { sizes })
@@ -71,7 +83,7 @@ impl Requests {
 
 impl Describe for Requests {
     fn direction(&self) -> Direction {
-        Direction::Down
+        self.direction
     }
 
     fn duration_s(&self) -> Option<f64> {
@@ -79,13 +91,14 @@ impl Describe for Requests {
     }
 
     fn columns(&self) -> &'static [Column] {
-        COLUMNS
+        Self::COLUMNS
     }
 
     fn client(&self) -> Box<dyn Application> {
         Box::new(Client {
             sizes: self.object_bytes.clone(),
             count: self.count(),
+            direction: self.direction,
             think: Duration::from_secs_f64(self.think_s),
             free: self.parallel,
             thinking: VecDeque::new(),
@@ -97,7 +110,7 @@ impl Describe for Requests {
     }
 
     fn server(&self) -> Box<dyn Application> {
-        Box::new(Server { streams: BTreeMap::new() })
+        Box::new(Server { direction: self.direction, streams: BTreeMap::new() })
     }
 
     fn check(&self) -> Result<(), WorkloadError> {
@@ -134,6 +147,7 @@ struct Answers {
 
 #[derive(Debug)]
 struct Client {
+    direction: Direction,
     sizes: Vec<u64>,
     count: u32,
     think: Duration,
@@ -142,8 +156,8 @@ struct Client {
     /// When the next ones may, in order.
     thinking: VecDeque<Instant>,
     asked: Vec<Asked>,
-    /// Bytes of requests that the send buffer did not take yet.
-    unwritten: VecDeque<(StreamId, Vec<u8>)>,
+    /// What the send buffer did not take yet of requests: their heads, and how much follows each.
+    unwritten: VecDeque<(StreamId, Message)>,
     answers: BTreeMap<StreamId, Answers>,
     completed: u32,
 }
@@ -154,8 +168,8 @@ impl Client {
             let Some(stream) = streams.open(true) else { return };
             let number = self.asked.len();
             let bytes = self.sizes[number % self.sizes.len()];
-            let mut request = bytes.to_be_bytes().to_vec();
-            request.resize(REQUEST_BYTES as usize, 0);
+            let follows = follows_request(self.direction, bytes);
+            let request = Message { head: bytes.to_be_bytes().to_vec(), left_bytes: follows };
             self.asked.push(Asked { bytes, at: now, first_at: None, completed_at: None });
             self.answers.entry(stream).or_default().waiting.push_back(number);
             self.unwritten.push_back((stream, request));
@@ -166,9 +180,7 @@ impl Client {
 
     fn write(&mut self, streams: &mut dyn Streams) {
         while let Some((stream, request)) = self.unwritten.front_mut() {
-            let taken = streams.write(*stream, request);
-            request.drain(..taken);
-            if !request.is_empty() {
+            if !request.write(*stream, streams) {
                 return;
             }
             if !streams.has_one_stream() {
@@ -194,14 +206,11 @@ impl Client {
                 return false;
             }
             answers.head.clear();
-            answers.left_bytes = Some(asked.bytes);
+            answers.left_bytes = Some(follows_answer(self.direction, asked.bytes));
+            asked.first_at = Some(now);
         }
         let left = answers.left_bytes.get_or_insert(0);
-        let came = streams.skip(stream, *left);
-        *left -= came;
-        if came > 0 {
-            asked.first_at.get_or_insert(now);
-        }
+        *left -= streams.skip(stream, *left);
         if *left > 0 {
             return false;
         }
@@ -252,16 +261,15 @@ impl Application for Client {
         self.completed == self.count
     }
 
-    fn rows(&self, _end: Instant) -> Vec<Row> {
+    fn rows(&self, zero: Instant, _end: Instant) -> Vec<Row> {
         let row = |(number, asked): (usize, &Asked)| {
-            let seconds = |at: Option<Instant>| Cell::number(at.map(Instant::as_secs_f64));
             let took = asked.completed_at.map(|at| (at - asked.at).as_secs_f64() * 1e3);
             vec![
                 Cell::Count(number as u64),
                 Cell::Count(asked.bytes),
-                seconds(Some(asked.at)),
-                seconds(asked.first_at),
-                seconds(asked.completed_at),
+                Cell::seconds(zero, Some(asked.at)),
+                Cell::seconds(zero, asked.first_at),
+                Cell::seconds(zero, asked.completed_at),
                 Cell::number(took),
             ]
         };
@@ -273,16 +281,17 @@ impl Application for Client {
 #[derive(Debug, Default)]
 struct Served {
     head: Vec<u8>,
-    /// Of the request whose size is known.
-    padding_bytes: u64,
-    /// What is still to be written of the answers: their heads, and how much follows each.
-    answers: VecDeque<(Vec<u8>, u64)>,
+    /// The request whose size is known: how much of it is still to come.
+    request: Option<u64>,
+    /// What is still to be written.
+    answers: VecDeque<Message>,
     answered: bool,
     refused: bool,
 }
 
 #[derive(Debug)]
 struct Server {
+    direction: Direction,
     streams: BTreeMap<StreamId, Served>,
 }
 
@@ -291,7 +300,7 @@ impl Server {
     fn serve(&mut self, stream: StreamId, streams: &mut dyn Streams) {
         let served = self.streams.entry(stream).or_default();
         loop {
-            let read = served.read(stream, streams);
+            let read = served.read(self.direction, stream, streams);
             if !served.write(stream, streams) || !read {
                 break;
             }
@@ -308,32 +317,36 @@ impl Server {
 
 impl Served {
     /// Reads a request, if one is complete and there is room for it.
-    fn read(&mut self, stream: StreamId, streams: &mut dyn Streams) -> bool {
-        self.padding_bytes -= streams.skip(stream, self.padding_bytes);
-        let ready = self.padding_bytes == 0 && !self.refused && self.answers.len() < MAX_WAITING;
-        if !ready || !fill(&mut self.head, stream, streams) {
+    fn read(&mut self, direction: Direction, stream: StreamId, streams: &mut dyn Streams) -> bool {
+        if self.refused || self.answers.len() >= MAX_WAITING {
             return false;
         }
-        let bytes = size_of(&self.head);
-        self.refused = bytes > MAX_OBJECT_BYTES;
-        if self.refused {
+        if self.request.is_none() {
+            if !fill(&mut self.head, stream, streams) {
+                return false;
+            }
+            let bytes = size_of(&self.head);
+            self.refused = bytes > MAX_OBJECT_BYTES;
+            if self.refused {
+                return false;
+            }
+            self.request = Some(follows_request(direction, bytes));
+        }
+        let left = self.request.get_or_insert(0);
+        *left -= streams.skip(stream, *left);
+        if *left > 0 {
             return false;
         }
-        self.answers.push_back((std::mem::take(&mut self.head), bytes));
-        self.padding_bytes = REQUEST_BYTES - HEAD_BYTES as u64;
+        let left_bytes = follows_answer(direction, size_of(&self.head));
+        self.answers.push_back(Message { head: std::mem::take(&mut self.head), left_bytes });
+        self.request = None;
         true
     }
 
     /// True when everything is written.
     fn write(&mut self, stream: StreamId, streams: &mut dyn Streams) -> bool {
-        while let Some((head, left)) = self.answers.front_mut() {
-            let taken = streams.write(stream, head);
-            head.drain(..taken);
-            if !head.is_empty() {
-                return false;
-            }
-            *left -= streams.write_filler(stream, *left);
-            if *left > 0 {
+        while let Some(answer) = self.answers.front_mut() {
+            if !answer.write(stream, streams) {
                 return false;
             }
             self.answers.pop_front();
@@ -344,7 +357,7 @@ impl Served {
 
     /// Nothing of it is half done.
     fn is_idle(&self) -> bool {
-        self.answers.is_empty() && self.head.is_empty() && self.padding_bytes == 0
+        self.answers.is_empty() && self.head.is_empty()
     }
 }
 
@@ -358,6 +371,41 @@ impl Application for Server {
         for stream in all {
             self.serve(stream, streams);
         }
+    }
+}
+
+/// A head and as many zeros as follow it, as far as they are not written yet.
+#[derive(Debug)]
+struct Message {
+    head: Vec<u8>,
+    left_bytes: u64,
+}
+
+impl Message {
+    /// Writes what the send buffer takes: whether that was all.
+    fn write(&mut self, stream: StreamId, streams: &mut dyn Streams) -> bool {
+        let taken = streams.write(stream, &self.head);
+        self.head.drain(..taken);
+        if self.head.is_empty() {
+            self.left_bytes -= streams.write_filler(stream, self.left_bytes);
+        }
+        self.head.is_empty() && self.left_bytes == 0
+    }
+}
+
+/// Bytes behind the head of a request.
+fn follows_request(direction: Direction, object_bytes: u64) -> u64 {
+    match direction {
+        Direction::Down => REQUEST_BYTES - HEAD_BYTES as u64,
+        Direction::Up => object_bytes,
+    }
+}
+
+/// Bytes behind the head of an answer.
+fn follows_answer(direction: Direction, object_bytes: u64) -> u64 {
+    match direction {
+        Direction::Down => object_bytes,
+        Direction::Up => 0,
     }
 }
 

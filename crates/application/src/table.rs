@@ -1,4 +1,5 @@
 use serde::Serialize;
+use units::Instant;
 
 /// A column of a workload's table in the record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -40,6 +41,11 @@ impl Cell {
             Self::Flag(_) => Some("flag"),
             Self::Nothing => None,
         }
+    }
+
+    /// Seconds from `zero` to a moment, or nothing.
+    pub fn seconds(zero: Instant, at: Option<Instant>) -> Self {
+        Self::number(at.map(|at| at.since(zero).as_secs_f64()))
     }
 
     /// A number, or nothing.

@@ -45,6 +45,11 @@ macro_rules! workloads {
             /// The names of all kinds.
             pub const KINDS: &'static [&'static str] = &[$($name),+];
 
+            /// The columns of each kind's table in the record; none: it has no table.
+            pub fn tables() -> Vec<(&'static str, &'static [Column])> {
+                vec![$(($name, $kind::COLUMNS)),+]
+            }
+
             /// The name of its kind: that of its table in the record.
             pub fn kind(&self) -> &'static str {
                 match self { $(Self::$kind(_) => $name),+ }

@@ -14,6 +14,7 @@ pub struct ApplicationHost {
     /// It wants to write more than there was room for.
     blocked: bool,
     read_bytes: u64,
+    written_bytes: u64,
 }
 
 impl ApplicationHost {
@@ -44,6 +45,11 @@ impl ApplicationHost {
         }
     }
 
+    /// Bytes that the application has written to streams and DATAGRAMs.
+    pub fn written_bytes(&self) -> u64 {
+        self.written_bytes
+    }
+
     /// Bytes that the application has read, of streams and DATAGRAMs.
     pub fn read_bytes(&self) -> u64 {
         self.read_bytes
@@ -69,6 +75,7 @@ impl Streams for Served<'_> {
         // A stream that the peer stopped takes nothing any more, and nobody waits for it.
         let Ok(taken) = self.endpoint.write(stream.0, data) else { return 0 };
         self.host.blocked |= taken < data.len();
+        self.host.written_bytes += taken as u64;
         taken
     }
 
@@ -122,7 +129,9 @@ impl Streams for Served<'_> {
     }
 
     fn send_datagram(&mut self, data: &[u8]) -> bool {
-        self.endpoint.send_datagram(data).unwrap_or(false)
+        let taken = self.endpoint.send_datagram(data).unwrap_or(false);
+        self.host.written_bytes += if taken { data.len() as u64 } else { 0 };
+        taken
     }
 
     fn read_datagram(&mut self) -> Option<Vec<u8>> {

@@ -46,6 +46,7 @@ mod reset;
 mod retry;
 mod space;
 mod streams;
+mod study;
 pub mod wire;
 
 pub use application_host::ApplicationHost;
@@ -60,6 +61,7 @@ pub use qlog::QlogSchema;
 pub use reset::stateless_reset;
 pub use retry::{Retried, Retry, Token};
 pub use rustls;
+pub use study::{QuicConfig, Reinject, StudyConnection};
 
 #[cfg(test)]
 mod tests;

@@ -29,13 +29,14 @@ const TCP_HEADERS: u64 = 20 + 20 + 12;
 const MTU: u64 = 1500;
 
 impl Mode {
-    /// Header bytes of a segment with payload: DSS of 20 bytes with 32-bit numbers in v0.96, of 28
-    /// with 64-bit ones upstream (docs/model.md §0.3).
+    /// Header bytes of a segment with payload: DSS of 20 bytes with 32-bit numbers in v0.96; of 24
+    /// upstream, where the DSN has 64 bits and the DATA_ACK 32, as an end acknowledges that was sent
+    /// no 64-bit DSN (docs/model.md §0.3).
     pub const fn data_header_bytes(self) -> u64 {
         match self {
             Self::Tcp => TCP_HEADERS,
             Self::V096 => TCP_HEADERS + 20,
-            Self::Upstream => TCP_HEADERS + 28,
+            Self::Upstream => TCP_HEADERS + 24,
         }
     }
 
@@ -57,9 +58,19 @@ impl Mode {
         }
     }
 
-    /// Payload of a full segment: 1,448, 1,428 or 1,420 bytes.
+    /// Payload of a full segment: 1,448, 1,428 or 1,424 bytes.
     pub const fn mss_bytes(self) -> u64 {
         MTU - self.data_header_bytes()
+    }
+
+    /// Bytes for which a full segment counts to its congestion control. Linux counts packets and turns
+    /// them into bytes by `mss_cache`; upstream, that leaves no room for the DSS, which
+    /// `tcp_current_mss` subtracts only when a segment is cut.
+    pub const fn counted_bytes(self) -> u64 {
+        match self {
+            Self::Tcp | Self::V096 => self.mss_bytes(),
+            Self::Upstream => MTU - TCP_HEADERS,
+        }
     }
 }
 

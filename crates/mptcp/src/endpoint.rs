@@ -76,13 +76,15 @@ pub struct Endpoint {
 impl Endpoint {
     /// An endpoint with `paths` paths, none of them opened.
     pub fn new(config: EndpointConfig, scheduler: Box<dyn Scheduler>, paths: usize) -> Self {
+        let send_bytes = if config.autotune { 0 } else { config.send_buffer_bytes };
+        let send = SendBuffer::new(send_bytes, config.mode.mss_bytes());
         let feed = Feed::new(scheduler.capabilities().least_probability);
         let path = || PathState { feed: feed.clone(), ..<_>::default() };
         Self {
-            send: SendBuffer::new(
-                if config.autotune { 0 } else { config.send_buffer_bytes },
-                config.mode.mss_bytes(),
-            ),
+            send: match config.mode {
+                Mode::Tcp | Mode::V096 => send,
+                Mode::Upstream => send.cutting(),
+            },
             receive: ReceiveBuffer::new(
                 config.receive_buffer_bytes,
                 config.autotune,

@@ -24,6 +24,60 @@ fn at(millis: u64) -> Instant {
     Instant::from_millis(millis)
 }
 
+/// Upstream sends what the receive window still admits, however short; v0.96 waits for more room.
+#[test]
+fn a_segment_is_cut_at_the_end_of_the_window_upstream() {
+    for (upstream, expected) in [(false, MSS), (true, 100)] {
+        let send = SendBuffer::new(1 << 40, MSS);
+        let mut send = if upstream { send.cutting() } else { send };
+        send.offer(10 * MSS);
+        send.on_data_ack(0, MSS + 100);
+        assert_eq!(send.next_new(), Some((0, MSS)));
+        send.on_assigned(0, MSS, PathSet::EMPTY);
+        assert_eq!(send.next_new(), Some((MSS, expected)));
+        assert_eq!(send.fits(MSS + expected), upstream);
+    }
+}
+
+/// Two fragments of 32,728 bytes are a burst; a write has 256 KiB, and its end shows if all of it
+/// left before the application wrote on.
+#[test]
+fn upstream_ends_segments_with_bursts_and_with_writes_that_left_at_once() {
+    let ends = |held_up_at: Option<u64>| {
+        let mut send = SendBuffer::new(1 << 40, MSS).cutting();
+        send.offer(1 << 20);
+        send.on_data_ack(0, 1 << 40);
+        let mut short = Vec::new();
+        while let Some((dsn, bytes)) = send.next_new().filter(|next| next.0 < 300_000) {
+            if held_up_at.is_some_and(|at| dsn >= at) {
+                send.on_held_up();
+            }
+            send.on_assigned(dsn, bytes, PathSet::EMPTY);
+            short.extend((bytes < MSS).then_some(dsn + bytes));
+        }
+        short
+    };
+    let bursts = [65_456, 130_912, 196_368, 261_824];
+    assert_eq!(ends(Some(200_000)), bursts);
+    assert_eq!(ends(None), [&bursts[..], &[1 << 18]].concat());
+}
+
+#[test]
+fn what_was_sent_before_a_place_leaves_out_holes_and_what_is_acknowledged() {
+    let mut send = SendBuffer::new(1 << 40, MSS);
+    send.on_data_ack(0, 1 << 40);
+    send.offer(6 * MSS);
+    for segment in 0..2 {
+        send.on_assigned(segment * MSS, MSS, PathSet::EMPTY);
+    }
+    let ahead = send.pass_over_to(3 * MSS).unwrap();
+    send.on_assigned(ahead.0, ahead.1, PathSet::EMPTY);
+    send.on_data_ack(MSS, 1 << 40);
+    let sent = |end| send.sent_before(end).iter().map(|one| one.dsn / MSS).collect::<Vec<_>>();
+    assert_eq!(sent(3 * MSS + 1), [1, 3]);
+    assert_eq!(sent(3 * MSS), [1]);
+}
+
 fn filled(limit_bytes: u64, segments: u64) -> SendBuffer {
     let mut send = SendBuffer::new(limit_bytes, MSS);
     send.on_data_ack(0, 1 << 40);

@@ -5,6 +5,7 @@
 
 mod algorithms;
 mod cost;
+mod kernel;
 mod orbit;
 mod outcome;
 mod quic;
@@ -12,6 +13,7 @@ mod relay;
 mod scheduling;
 mod traces;
 mod view;
+mod workloads;
 
 use outcome::RawRecord;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -29,6 +31,8 @@ mod _skyweave {
     #[pymodule_export]
     use super::cost::measure_algorithms;
     #[pymodule_export]
+    use super::kernel::{KernelEnd, KernelListener};
+    #[pymodule_export]
     use super::orbit::{Constellation, fibre_rtt_ms, shell_names};
     #[pymodule_export]
     use super::outcome::RawRecord;
@@ -43,6 +47,8 @@ mod _skyweave {
     };
     #[pymodule_export]
     use super::view::{PyConnectionView, PyPathView};
+    #[pymodule_export]
+    use super::workloads::{check_workload, workload_tables};
     #[pymodule_export]
     use super::{build_info, simulate};
 }

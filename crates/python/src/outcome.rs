@@ -1,9 +1,11 @@
 //! Columns of a record as NumPy arrays.
 
+use crate::workloads::{Columns, columns};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use sim::{EventRow, Outcome, SampleRow};
+use std::collections::BTreeMap;
 
 /// Name of a column and what a row has in it.
 type Column = (&'static str, fn(&SampleRow) -> f64);
@@ -78,6 +80,13 @@ impl RawRecord {
             columns.set_item(name, self.column(py, false, value))?;
         }
         Ok(columns)
+    }
+
+    /// What applications measured, by kind of workload: the connection of each row, and the columns
+    /// with `None` where a row has no value.
+    fn applications<'py>(&self, py: Python<'py>) -> PyResult<BTreeMap<&'static str, Columns<'py>>> {
+        let tables = self.outcome.applications.iter();
+        tables.map(|(kind, table)| Ok((*kind, columns(py, table.columns, &table.rows)?))).collect()
     }
 
     /// The columns of `events`.

@@ -6,8 +6,8 @@ use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use serde::{Deserialize, Serialize};
 use sockets::{
-    Anchor, BulkServer, Carry, Clock, Fetch, Files, HQ_INTEROP, Identity, Local, Notice, Options,
-    PathReport, Progress, RetryPolicy, Served, Server, ServerConfig, SocketError,
+    Anchor, Behaviour, Carry, Clock, Fetch, Files, HQ_INTEROP, Identity, Local, Notice, Options,
+    PathReport, Progress, RetryPolicy, Served, Server, ServerConfig, SocketError, TransferServer,
 };
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -213,7 +213,7 @@ fn served(one: &Served) -> (&'static str, String, String, Option<u64>) {
 /// The server's end of a bulk transfer, listening from the beginning.
 #[pyclass(frozen, module = "skyweave._skyweave")]
 pub(crate) struct QuicBulkServer {
-    server: Mutex<BulkServer>,
+    server: Mutex<TransferServer>,
     #[pyo3(get)]
     pin: String,
     #[pyo3(get)]
@@ -222,12 +222,12 @@ pub(crate) struct QuicBulkServer {
 
 #[pymethods]
 impl QuicBulkServer {
-    /// `address` as "10.0.0.1:5201", `options` as JSON. Raises as `quic_fetch` does.
+    /// `address` as "10.0.0.1:5201", `behaviour` as JSON. Raises as `quic_fetch` does.
     #[new]
-    fn new(address: &str, options: &str) -> PyResult<Self> {
-        let options: Options = serde_json::from_str(options).map_err(refuse)?;
+    fn new(address: &str, behaviour: &str) -> PyResult<Self> {
+        let behaviour: Behaviour = serde_json::from_str(behaviour).map_err(refuse)?;
         let address: SocketAddr = address.parse().map_err(refuse)?;
-        let server = BulkServer::bind(address, &options).map_err(raise)?;
+        let server = TransferServer::bind(address, &behaviour).map_err(raise)?;
         let (pin, port) = (server.pin().to_owned(), server.port());
         Ok(Self { server: Mutex::new(server), pin, port })
     }
@@ -252,11 +252,11 @@ pub(crate) fn quic_carry(py: Python<'_>, plan: &str) -> PyResult<String> {
     to_json(&report.map_err(raise)?)
 }
 
-fn to_json(value: &impl Serialize) -> PyResult<String> {
+pub(crate) fn to_json(value: &impl Serialize) -> PyResult<String> {
     serde_json::to_string(value).map_err(|error| PyRuntimeError::new_err(error.to_string()))
 }
 
-fn raise(error: SocketError) -> PyErr {
+pub(crate) fn raise(error: SocketError) -> PyErr {
     let text = error.to_string();
     match error {
         SocketError::Config(_) | SocketError::Pem { .. } | SocketError::Tls(_) => {

@@ -21,6 +21,8 @@ pub struct SentPacket<D> {
     pub data: D,
     /// Payload.
     pub bytes: u64,
+    /// Bytes for which it counts in flights, rate samples and losses.
+    counted_bytes: u64,
     /// When it left last.
     pub sent_at: Instant,
     /// Left more than once.
@@ -48,8 +50,10 @@ impl<D> SentPacket<D> {
 pub struct AckOutcome {
     /// Packets newly delivered (cumulatively or selectively).
     pub delivered_packets: u64,
-    /// Their payload.
+    /// The bytes for which they count.
     pub delivered_bytes: u64,
+    /// Their payload.
+    pub payload_bytes: u64,
     /// The cumulative acknowledgement moved.
     pub advanced: bool,
     /// RTT of the oldest newly delivered packet that was sent once: includes the wait of a delayed
@@ -83,7 +87,7 @@ impl Answer {
 pub struct LossOutcome {
     /// Packets newly marked lost.
     pub packets: u64,
-    /// Their payload.
+    /// The bytes for which they count.
     pub bytes: u64,
     /// Bytes in flight when the newest of them left.
     pub tx_in_flight_bytes: u64,
@@ -92,6 +96,8 @@ pub struct LossOutcome {
 }
 
 /// SACK scoreboard with RACK loss detection (RFC 2018, RFC 8985).
+///
+/// A packet counts for its payload, or for as many bytes as [`Scoreboard::counting`] says.
 #[derive(Clone, Debug)]
 pub struct Scoreboard<D> {
     packets: VecDeque<SentPacket<D>>,
@@ -104,6 +110,8 @@ pub struct Scoreboard<D> {
     lost: BTreeSet<u64>,
     in_flight_packets: u64,
     in_flight_bytes: u64,
+    /// Bytes for which each packet counts; `None`: its payload.
+    counted_bytes: Option<u64>,
     /// Highest packet delivered so far plus one (Linux `fack`).
     forward: u64,
     rack: Rack,
@@ -122,6 +130,7 @@ impl<D> Default for Scoreboard<D> {
             lost: BTreeSet::new(),
             in_flight_packets: 0,
             in_flight_bytes: 0,
+            counted_bytes: None,
             forward: 0,
             rack: Rack::default(),
             sampler: DeliverySampler::default(),
@@ -130,6 +139,12 @@ impl<D> Default for Scoreboard<D> {
 }
 
 impl<D> Scoreboard<D> {
+    /// A scoreboard on which every packet counts for the same bytes, whatever it carries: Linux counts
+    /// packets, and turns them into bytes by `mss_cache` (`tcp_rate.c`, `tcp_bbr.c`).
+    pub fn counting(bytes: u64) -> Self {
+        Self { counted_bytes: Some(bytes), ..Self::default() }
+    }
+
     /// First unacknowledged packet.
     pub fn una(&self) -> u64 {
         self.una
@@ -145,7 +160,7 @@ impl<D> Scoreboard<D> {
         self.in_flight_packets
     }
 
-    /// Payload in flight.
+    /// Bytes for which the packets in flight count.
     pub fn in_flight_bytes(&self) -> u64 {
         self.in_flight_bytes
     }
@@ -197,11 +212,13 @@ impl<D> Scoreboard<D> {
     /// A new packet leaves; its number is returned.
     pub fn on_sent(&mut self, now: Instant, data: D, bytes: u64) -> u64 {
         let seq = self.next();
-        let snapshot = self.sampler.on_sent(now, bytes, self.in_flight_bytes);
+        let counted_bytes = self.counted_bytes.unwrap_or(bytes);
+        let snapshot = self.sampler.on_sent(now, counted_bytes, self.in_flight_bytes);
         let serial = self.take_serial(seq);
         self.packets.push_back(SentPacket {
             data,
             bytes,
+            counted_bytes,
             sent_at: now,
             retransmitted: false,
             state: State::InFlight,
@@ -209,14 +226,14 @@ impl<D> Scoreboard<D> {
             snapshot,
         });
         self.in_flight_packets += 1;
-        self.in_flight_bytes += bytes;
+        self.in_flight_bytes += counted_bytes;
         seq
     }
 
     /// Packet `seq` leaves again (one that [`Scoreboard::next_lost`] named, or a tail probe).
     pub fn on_retransmitted(&mut self, now: Instant, seq: u64) {
         let in_flight_bytes = self.in_flight_bytes;
-        let Some(bytes) = self.get(seq).map(|packet| packet.bytes) else { return };
+        let Some(bytes) = self.get(seq).map(|packet| packet.counted_bytes) else { return };
         let snapshot = self.sampler.on_sent(now, bytes, in_flight_bytes);
         let serial = self.take_serial(seq);
         let was_lost = self.lost.remove(&seq);
@@ -305,14 +322,15 @@ impl<D> Scoreboard<D> {
             State::Sacked => return,
             State::InFlight => {
                 self.in_flight_packets -= 1;
-                self.in_flight_bytes -= packet.bytes;
+                self.in_flight_bytes -= packet.counted_bytes;
             }
             State::Lost => {
                 self.lost.remove(&seq);
             }
         }
         packet.state = State::Sacked;
-        let (bytes, sent_at, serial) = (packet.bytes, packet.sent_at, packet.serial);
+        let (bytes, sent_at, serial) = (packet.counted_bytes, packet.sent_at, packet.serial);
+        outcome.payload_bytes += packet.bytes;
         let (snapshot, retransmitted) = (packet.snapshot, packet.retransmitted);
         self.sampler.on_delivered(now, bytes, &snapshot);
         let rtt = now - sent_at;
@@ -375,7 +393,7 @@ impl<D> Scoreboard<D> {
     fn mark_lost(&mut self, seq: u64, outcome: &mut LossOutcome) {
         let Some(packet) = self.get_mut(seq) else { return };
         packet.state = State::Lost;
-        let (bytes, snapshot) = (packet.bytes, packet.snapshot);
+        let (bytes, snapshot) = (packet.counted_bytes, packet.snapshot);
         self.lost.insert(seq);
         self.in_flight_packets -= 1;
         self.in_flight_bytes -= bytes;
@@ -405,7 +423,7 @@ impl<D> Scoreboard<D> {
         for &seq in &lost {
             let Some(packet) = self.get_mut(seq) else { continue };
             packet.state = State::InFlight;
-            let (serial, bytes) = (packet.serial, packet.bytes);
+            let (serial, bytes) = (packet.serial, packet.counted_bytes);
             self.in_flight_packets += 1;
             self.in_flight_bytes += bytes;
             self.order.push_back((serial, seq));

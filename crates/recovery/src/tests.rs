@@ -223,3 +223,18 @@ proptest! {
         }
     }
 }
+
+/// Linux counts packets: a short one is a whole one to windows and rate samples.
+#[test]
+fn a_counting_scoreboard_takes_a_short_packet_for_a_full_one() {
+    let mut rtt = RttEstimator::default();
+    let mut board = Scoreboard::counting(1448);
+    for (sent, bytes) in [(0, 1420), (1, 8)] {
+        board.on_sent(at(sent), (), bytes);
+    }
+    assert_eq!(board.in_flight_bytes(), 2 * 1448);
+    let outcome = board.on_ack(at(100), 2, [], at(1), &mut rtt);
+    assert_eq!((outcome.delivered_bytes, outcome.payload_bytes), (2 * 1448, 1428));
+    assert_eq!((board.delivered_bytes(), board.in_flight_bytes()), (2 * 1448, 0));
+    assert_eq!(outcome.sample.map(|sample| sample.delivered_bytes), Some(2 * 1448));
+}

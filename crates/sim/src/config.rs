@@ -4,6 +4,7 @@ use crate::SimError;
 use application::Workload;
 use congestion::Choice as Congestion;
 use link::PathConfig;
+use mpquic::QuicConfig;
 use mptcp::Mode;
 use scheduler::Choice as Scheduling;
 use serde::{Deserialize, Serialize};
@@ -50,47 +51,6 @@ pub enum Transport {
     Mptcp,
     /// Multipath QUIC on all of them.
     Mpquic,
-}
-
-/// What only multipath QUIC decides.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct QuicConfig {
-    /// Which path carries acknowledgements.
-    pub ack_path: mpquic::AckPath,
-    /// What is retransmitted on another path beyond what is known to be lost.
-    pub reinjection: Reinject,
-    /// UDP payload of a full packet.
-    pub datagram_bytes: usize,
-}
-
-impl Default for QuicConfig {
-    fn default() -> Self {
-        Self { ack_path: mpquic::AckPath::Same, reinjection: Reinject::All, datagram_bytes: 1440 }
-    }
-}
-
-/// [`mpquic::Reinjection`] in one word.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Reinject {
-    /// Nothing.
-    None,
-    /// The flight of a path that fell silent.
-    Failure,
-    /// A slower path's rest when nothing is left to send.
-    Tail,
-    /// Both.
-    All,
-}
-
-impl From<Reinject> for mpquic::Reinjection {
-    fn from(word: Reinject) -> Self {
-        Self {
-            on_failure: matches!(word, Reinject::Failure | Reinject::All),
-            at_tail: matches!(word, Reinject::Tail | Reinject::All),
-        }
-    }
 }
 
 fn one_subflow() -> usize {

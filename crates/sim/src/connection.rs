@@ -245,7 +245,7 @@ impl Connection {
     pub fn application_rows(&self, stopped_at: Instant) -> Vec<Row> {
         let end = self.ended_at.or(self.completed_at).unwrap_or(stopped_at);
         let both = [&self.client, &self.server];
-        both.into_iter().flat_map(|side| side.application.rows(end)).collect()
+        both.into_iter().flat_map(|side| side.application.rows(Instant::ZERO, end)).collect()
     }
 
     pub fn totals(&self, path_names: &[String], stopped_at: Instant) -> ConnectionTotals {
@@ -303,7 +303,7 @@ fn tcp_end(
         role: if is_client { Role::Client } else { Role::Server },
         mode,
         congestion: config.congestion.clone(),
-        controller: congestion::Config::new(mode.mss_bytes(), seed),
+        controller: congestion::Config::new(mode.counted_bytes(), seed),
         send_buffer_bytes: config.send_buffer_bytes,
         receive_buffer_bytes: config.receive_buffer_bytes,
         autotune: config.autotune,

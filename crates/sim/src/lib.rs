@@ -13,7 +13,7 @@ mod run;
 mod script;
 mod wire;
 
-pub use config::{ConnectionConfig, QuicConfig, Reinject, RunConfig, Transport};
+pub use config::{ConnectionConfig, RunConfig, Transport};
 pub use error::SimError;
 pub use outcome::{
     ApplicationTable, ConnectionTotals, EventRow, Outcome, PathTotals, SampleRow, Totals,

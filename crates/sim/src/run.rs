@@ -339,9 +339,8 @@ fn check_size(what: &'static str, count: usize, limit: usize) -> Result<(), SimE
 fn check_connection(place: usize, config: &crate::ConnectionConfig) -> Result<(), SimError> {
     let reasoned = |reason| SimError::Workload { connection: place, reason };
     config.workload.describe().check().map_err(reasoned)?;
-    let bytes = config.quic.datagram_bytes;
-    if !(1200..=65_507).contains(&bytes) {
-        return Err(SimError::Datagram { connection: place, bytes });
+    if !config.quic.is_possible() {
+        return Err(SimError::Datagram { connection: place, bytes: config.quic.datagram_bytes });
     }
     let buffers = [
         ("send_buffer_bytes", config.send_buffer_bytes),

@@ -1,3 +1,4 @@
+mod applications;
 mod bad_input;
 mod capacity;
 mod determinism;
@@ -7,4 +8,5 @@ mod golden;
 mod quic;
 mod schedulers;
 mod sharing;
+mod upstream;
 mod world;

@@ -11,6 +11,8 @@ mod noq;
 #[path = "../src/tests/tls.rs"]
 mod tls_of_tests;
 
+use application::Bulk;
+use mpquic::{QuicConfig, StudyConnection};
 use noq::{Noq, Tuning};
 use rustix::time::{ClockId, clock_gettime};
 use sockets::*;
@@ -18,6 +20,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
+use units::Direction;
 
 const DATAGRAM: u16 = 1440;
 const LIMIT_NS: u64 = 120_000_000_000;
@@ -44,13 +47,21 @@ fn measure(transfer: impl FnOnce()) -> Cost {
 }
 
 fn ours(paths: u32, bytes: u64) -> Cost {
-    let options = Options { datagram_bytes: DATAGRAM.into(), ..Options::default() };
+    let connection = StudyConnection {
+        congestion: congestion::Algorithm::Cubic.into(),
+        quic: QuicConfig { datagram_bytes: DATAGRAM.into(), ..QuicConfig::default() },
+        send_buffer_bytes: 16 << 20,
+        receive_buffer_bytes: 64 << 20,
+        autotune: false,
+        paths: paths as usize,
+    };
+    let behaviour = Behaviour { connection, scheduler: scheduler::Algorithm::MinRtt.into() };
     let any = SocketAddr::new(ips(1)[0], 0);
-    let mut server = BulkServer::bind(any, &options).expect("a free port on loopback");
+    let mut server = TransferServer::bind(any, &behaviour).expect("a free port on loopback");
+    let bulk = Bulk { direction: Direction::Down, bytes: Some(bytes), duration_s: None };
     let mut plan = Carry {
-        options,
-        sends: true,
-        bytes: Some(bytes),
+        behaviour,
+        workload: bulk.into(),
         epoch_ns: 0,
         end_ns: monotonic_ns() + LIMIT_NS,
         interval_ns: 0,
@@ -61,7 +72,6 @@ fn ours(paths: u32, bytes: u64) -> Cost {
         backups: Vec::new(),
     };
     let far = plan.clone();
-    plan.sends = false;
     plan.server = Some(SocketAddr::new(any.ip(), server.port()));
     plan.pin = Some(server.pin().to_owned());
     plan.paths = ips(paths).iter().map(IpAddr::to_string).collect();

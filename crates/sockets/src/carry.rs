@@ -1,40 +1,62 @@
-//! Both ends of a bulk transfer as JSON describes them: for live runs.
+//! Both ends of a workload as JSON describes them: for live runs.
 
-use crate::bulk::{Bulk, BulkPlan, BulkReport, COMPLETE, Shared};
 use crate::client::{Client, ClientConfig};
 use crate::clock::Clock;
 use crate::error::SocketError;
 use crate::foresight::{Foresight, PathForecasts};
 use crate::gate::RetryPolicy;
 use crate::interfaces::Local;
-use crate::options::Options;
+use crate::options::PACING_GRAIN;
 use crate::server::{Server, ServerConfig, Service};
 use crate::session::Session;
 use crate::tls::{Anchor, Identity, Trust};
-use mpquic::Closed;
+use crate::transfer::{COMPLETE, Shared, Transfer, TransferPlan, TransferReport};
+use application::Workload;
+use mpquic::{Closed, Config, QuicConfig, Role, StudyConnection};
 use serde::Deserialize;
 use std::net::SocketAddr;
 use units::{Duration, Instant};
 
-/// The protocol of bulk transfers.
+/// The protocol of workloads.
 const ALPN: &[u8] = b"skyweave-bulk";
 /// A self-signed certificate has to name something; clients know it by its pin.
 const NAME: &str = "bulk.skyweave";
 /// How often the end of time is looked for.
 const LOOK: Duration = Duration::from_millis(20);
+/// For so long a server outlives its transfers: they take their last look at the end of their time.
+const LAST_LOOK: Duration = Duration::from_millis(20);
 /// Between two tries to reach the server: a device tries again as soon as it has a path.
 const RETRY: Duration = Duration::from_millis(100);
+
+/// How a connection of a study behaves.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Behaviour {
+    /// As the simulator has it, too.
+    pub connection: StudyConnection,
+    /// Which path carries the next packet of data.
+    pub scheduler: scheduler::Choice,
+}
+
+impl Behaviour {
+    fn config(&self, role: Role) -> Result<Config, SocketError> {
+        let QuicConfig { datagram_bytes, .. } = self.connection.quic;
+        if !self.connection.quic.is_possible() {
+            let say = format!("datagrams of {datagram_bytes} bytes cannot be; take 1200 to 65507");
+            return Err(SocketError::Config(say));
+        }
+        Ok(Config { pacing_grain: PACING_GRAIN, ..self.connection.config(role) })
+    }
+}
 
 /// One end of a transfer. All times are those of `CLOCK_MONOTONIC`, which both ends share.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Carry {
     /// How the connection behaves.
-    pub options: Options,
-    /// This end sends.
-    pub sends: bool,
-    /// Size; `None`: as much as fits.
-    pub bytes: Option<u64>,
+    pub behaviour: Behaviour,
+    /// What runs.
+    pub workload: Workload,
     /// Samples are counted from here.
     pub epoch_ns: u64,
     /// It is over then.
@@ -62,17 +84,16 @@ fn clock() -> Clock {
 }
 
 impl Carry {
-    fn plan(&self, is_client: bool) -> Result<BulkPlan, SocketError> {
+    fn plan(&self, is_client: bool) -> Result<TransferPlan, SocketError> {
         let at = Instant::from_nanos;
-        Ok(BulkPlan {
-            sends: self.sends,
-            bytes: self.bytes,
+        Ok(TransferPlan {
+            workload: self.workload.clone(),
             end: at(self.end_ns),
             epoch: at(self.epoch_ns),
             interval: Duration::from_nanos(self.interval_ns),
             foresight: Foresight::new(&self.forecasts, at(self.epoch_ns))?,
             is_client,
-            datagram_bytes: self.options.datagram_bytes as u64,
+            datagram_bytes: self.behaviour.connection.quic.datagram_bytes as u64,
             clock: clock(),
         })
     }
@@ -82,7 +103,7 @@ impl Carry {
 ///
 /// # Errors
 /// A description that makes no sense. What happens on the way is in the report.
-pub fn carry(carry: &Carry) -> Result<BulkReport, SocketError> {
+pub fn carry(carry: &Carry) -> Result<TransferReport, SocketError> {
     let missing =
         |what: &str| SocketError::Config(format!("a client needs the {what} of the server"));
     let server = carry.server.ok_or_else(|| missing("address"))?;
@@ -98,20 +119,20 @@ pub fn carry(carry: &Carry) -> Result<BulkReport, SocketError> {
         name: server.to_string(),
         paths: carry.paths.iter().map(|path| Local::parse(path)).collect(),
         backups: backups.collect::<Result<_, _>>()?,
-        endpoint: carry.options.config(trust.role(NAME, ALPN)?)?,
+        endpoint: carry.behaviour.config(trust.role(NAME, ALPN)?)?,
         trust,
-        scheduler: carry.options.scheduler.clone().into(),
-        qlog: carry.options.qlog.clone(),
+        scheduler: carry.behaviour.scheduler.clone().into(),
+        qlog: None,
         patience: Duration::from_nanos(carry.end_ns.saturating_sub(clock().now().as_nanos())),
         clock: clock(),
     };
     let end = Instant::from_nanos(carry.end_ns);
     let plan = carry.plan(true)?;
     loop {
-        let (mut bulk, report) = Bulk::new(plan.clone());
-        let error = match Client::connect(config.clone(), &mut bulk) {
+        let (mut transfer, report) = Transfer::new(plan.clone());
+        let error = match Client::connect(config.clone(), &mut transfer) {
             Ok(mut client) => {
-                let _how = client.run(&mut bulk); // the report has it
+                let _how = client.run(&mut transfer); // the report has it
                 return Ok(report.lock().clone());
             }
             Err(error @ (SocketError::Config(_) | SocketError::Certificate(_))) => {
@@ -128,22 +149,22 @@ pub fn carry(carry: &Carry) -> Result<BulkReport, SocketError> {
 }
 
 /// The server's end of transfers.
-pub struct BulkServer {
+pub struct TransferServer {
     server: Server,
     pin: String,
 }
 
-impl BulkServer {
+impl TransferServer {
     /// Listens, with a new certificate.
     ///
     /// # Errors
-    /// An address that cannot be had, or options that make no sense.
-    pub fn bind(address: SocketAddr, options: &Options) -> Result<Self, SocketError> {
+    /// An address that cannot be had, or a behaviour that makes no sense.
+    pub fn bind(address: SocketAddr, behaviour: &Behaviour) -> Result<Self, SocketError> {
         let identity = Identity::self_signed(&[NAME.to_owned()])?;
         let config = ServerConfig {
-            endpoint: options.config(identity.role(ALPN)?)?,
-            scheduler: options.scheduler.clone().into(),
-            qlog: options.qlog.clone(),
+            endpoint: behaviour.config(identity.role(ALPN)?)?,
+            scheduler: behaviour.scheduler.clone().into(),
+            qlog: None,
             max_connections: 64,
             max_half_open: 64,
             retry: RetryPolicy::Never, // a study knows its clients
@@ -167,7 +188,7 @@ impl BulkServer {
     ///
     /// # Errors
     /// What the system refuses.
-    pub fn carry(&mut self, carry: &Carry) -> Result<BulkReport, SocketError> {
+    pub fn carry(&mut self, carry: &Carry) -> Result<TransferReport, SocketError> {
         let mut service = OneTransfer {
             plan: carry.plan(false)?,
             reports: Vec::new(),
@@ -182,7 +203,7 @@ impl BulkServer {
 }
 
 struct OneTransfer {
-    plan: BulkPlan,
+    plan: TransferPlan,
     reports: Vec<Shared>,
     look_at: Instant,
     over: bool,
@@ -190,9 +211,9 @@ struct OneTransfer {
 
 impl Service for OneTransfer {
     fn open(&mut self, _remote: SocketAddr) -> Box<dyn Session> {
-        let (bulk, report) = Bulk::new(self.plan.clone());
+        let (transfer, report) = Transfer::new(self.plan.clone());
         self.reports.push(report);
-        Box::new(bulk)
+        Box::new(transfer)
     }
 
     fn closed(&mut self, _remote: SocketAddr, how: &Closed) {
@@ -206,6 +227,6 @@ impl Service for OneTransfer {
 
     fn look(&mut self, now: Instant, _connections: usize) -> bool {
         self.look_at = now + LOOK;
-        !self.over && now < self.plan.end
+        !self.over && now < self.plan.end + LAST_LOOK
     }
 }

@@ -12,7 +12,6 @@
 //! **Not there:** migration of a path to other addresses, which clients here do by opening a new path;
 //! path MTU discovery.
 
-mod bulk;
 mod carry;
 mod client;
 mod clock;
@@ -24,6 +23,7 @@ mod foresight;
 mod gate;
 mod get;
 mod interfaces;
+mod kernel;
 mod lane;
 mod log;
 mod options;
@@ -32,11 +32,11 @@ mod server;
 mod session;
 mod socket;
 mod tls;
+mod transfer;
 mod wait;
 mod watch;
 
-pub use bulk::{Bulk, BulkPlan, BulkReport, Happening, PathRow, Row, Shared};
-pub use carry::{BulkServer, Carry, carry};
+pub use carry::{Behaviour, Carry, TransferServer, carry};
 pub use client::{Client, ClientConfig};
 pub use clock::{Clock, monotonic_ns};
 pub use error::SocketError;
@@ -46,10 +46,12 @@ pub use foresight::{Foresight, PathForecasts};
 pub use gate::RetryPolicy;
 pub use get::{Get, Progress};
 pub use interfaces::Local;
+pub use kernel::{KernelEnd, KernelListener, KernelPlan, KernelReport, KernelTransport};
 pub use options::Options;
 pub use server::{Server, ServerConfig, Service};
 pub use session::{Ends, Notice, PathReport, Session, Status};
 pub use tls::{Anchor, HQ_INTEROP, Identity, Trust};
+pub use transfer::{Happening, PathRow, Row, Shared, Transfer, TransferPlan, TransferReport};
 
 #[cfg(test)]
 extern crate self as sockets; // what tests share with the examples names the crate from outside

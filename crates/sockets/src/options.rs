@@ -10,7 +10,7 @@ use units::Duration;
 const DATAGRAM_BYTES: std::ops::RangeInclusive<usize> = 1200..=65_000;
 
 /// kGranularity of RFC 9002 §6.1.2: timers and wake-ups are no finer.
-const PACING_GRAIN: Duration = Duration::from_millis(1);
+pub(crate) const PACING_GRAIN: Duration = Duration::from_millis(1);
 
 /// How a connection behaves.
 #[derive(Clone, Debug, Deserialize)]

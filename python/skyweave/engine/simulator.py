@@ -19,6 +19,7 @@ import polars as pl
 from skyweave import _skyweave
 from skyweave.algorithms import catalogue
 from skyweave.algorithms.own import is_own
+from skyweave.engine import workloads
 from skyweave.engine.scheduling import Scheduler
 from skyweave.errors import ConfigError
 from skyweave.model.config import Connection, Path, Run
@@ -66,6 +67,10 @@ def simulate(
             "skyweave": _skyweave.build_info()["version"],
             "seed": run.seed,
             **({"schedulers": _sources(objects)} if objects else {}),
+        },
+        application={
+            kind: workloads.frame(kind, connections, dict(columns))
+            for kind, (connections, columns) in raw.applications().items()
         },
     )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
 import subprocess
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -11,7 +10,7 @@ from pathlib import Path
 
 from skyweave import _skyweave
 from skyweave.live.traffic import quic
-from skyweave.live.traffic.transfer import Flow, listen, transfer
+from skyweave.live.traffic.transfer import Flow, Listener, listen, transfer
 from skyweave.live.world.messages import Channel, Message
 from skyweave.live.world.programs import ended, measure
 
@@ -26,7 +25,7 @@ class Agent:
 
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
-        self._listeners: dict[int, socket.socket] = {}
+        self._listeners: dict[int, Listener] = {}
         self._quic: dict[int, _skyweave.QuicBulkServer] = {}
         self._programs: list[subprocess.Popen[bytes]] = []
 

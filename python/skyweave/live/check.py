@@ -8,6 +8,7 @@ from pathlib import Path
 from skyweave.algorithms import catalogue
 from skyweave.algorithms.catalogue import name_of
 from skyweave.algorithms.own import is_own
+from skyweave.engine import workloads
 from skyweave.errors import ConfigError
 from skyweave.live.traffic.kernel import CONGESTION
 from skyweave.live.world import addresses
@@ -29,6 +30,9 @@ def refusal(run: config.Run) -> str | None:
             "use fewer"
         )
     for connection in run.connections:
+        reason = _workload(connection)
+        if reason is not None:
+            return reason
         if connection.transport == "mpquic":
             reason = _unknown(connection)
             if reason is not None:
@@ -38,6 +42,15 @@ def refusal(run: config.Run) -> str | None:
         if reason is not None:
             return reason
     return _shared(run)
+
+
+def _workload(connection: config.Connection) -> str | None:
+    """Return why the workload cannot be."""
+    try:
+        workloads.check(connection.workload)
+    except ConfigError as error:
+        return str(error)
+    return None
 
 
 def _unknown(connection: config.Connection) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import platform
 from typing import Any
 
@@ -9,6 +10,8 @@ from skyweave import _skyweave
 from skyweave.algorithms.catalogue import name_of
 from skyweave.errors import ConfigError
 from skyweave.live.check import refusal
+from skyweave.live.record import gather_quic
+from skyweave.live.record.applications import applications
 from skyweave.live.record.gather import Seen, end_of, gather
 from skyweave.live.traffic import iperf, quic
 from skyweave.live.traffic.kernel import CONGESTION
@@ -45,9 +48,10 @@ def run_live(run: config.Run, source: iperf.Source = "own") -> Record:
         carry = _by_iperf3 if source == "iperf3" else _by_our_own
         epoch_ns, ends = carry(world, run)
         links = world.finish()
-    view = iperf.LinkView if source == "iperf3" else None
+    view = iperf.view_of if source == "iperf3" else gather_quic.view_of
     samples, events, totals = gather(run, epoch_ns, ends, links, view)
-    return Record(samples, events, totals, _provenance(run, source, links["statistics"]))
+    provenance = _provenance(run, source, links["statistics"])
+    return Record(samples, events, totals, provenance, applications(run, ends))
 
 
 def _by_our_own(world: World, run: config.Run) -> tuple[int, Ends]:
@@ -102,16 +106,18 @@ def _flows(run: config.Run, epoch_ns: int) -> list[tuple[dict[str, Any], dict[st
             "place": number,
             "transport": connection.transport,
             "server": (addresses.SERVER, FIRST_PORT + number),
-            "size_bytes": connection.workload.bytes,
             "start_ns": epoch_ns + round(connection.start_s * 1e9),
             "end_ns": epoch_ns + round(end_s * 1e9),
         }
+        workload = json.loads(connection.workload.model_dump_json())
         if connection.transport == "mpquic":
-            common |= quic.order(run, number)
+            common |= {"workload": workload, **quic.order(run, number)}
         else:
+            common["size_bytes"] = connection.workload.bytes
+            common["workload"] = None if connection.workload.kind == "bulk" else workload
             common["congestion"] = CONGESTION[name_of(connection.congestion)]
             common["source"] = addresses.client_address(places[first])
-        down = connection.workload.direction == "down"
+        down = connection.workload.main_direction == "down"
         flows.append(({**common, "sends": not down}, {**common, "sends": down}))
     return flows
 

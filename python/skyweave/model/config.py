@@ -6,9 +6,9 @@ Rust as JSON; the same names stand in ``crates/link`` and ``crates/sim``.
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, model_validator
 
 from skyweave.model.base import Mbps, Millis, Model, Ratio, Seconds
 from skyweave.model.forecast import Forecast, ForecastUpdate
@@ -154,6 +154,16 @@ class Path(Model):
     forecast_updates: tuple[ForecastUpdate, ...] = ()
     """Forecasts that reach it during the run; each replaces what was known before."""
 
+    @model_validator(mode="after")
+    def _known_in_time(self) -> Self:
+        issued_at_s = self.forecast.issued_at_s if isinstance(self.forecast, Forecast) else None
+        if issued_at_s:
+            raise ValueError(
+                f"the forecast of path '{self.name}' is issued at {issued_at_s:g} s, after the run "
+                "began: give it as one of forecast_updates"
+            )
+        return self
+
     def known(self) -> Forecast:
         """Return what the sending end knows when the run begins."""
         if isinstance(self.forecast, Forecast):
@@ -173,6 +183,56 @@ class Bulk(Model):
     direction: Literal["down", "up"] = "down"
     bytes: Annotated[int, Field(gt=0)] | None = None
     duration_s: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_kind(cls, value: Any) -> Any:
+        """Leave the kind out, so that a record of bulk is what it was before there were kinds."""
+        is_table = isinstance(value, dict)
+        return {key: one for key, one in value.items() if key != "kind"} if is_table else value
+
+    @property
+    def kind(self) -> str:
+        """The name among the workloads."""
+        return "bulk"
+
+    @property
+    def main_direction(self) -> Literal["down", "up"]:
+        """The way that most of the data go."""
+        return self.direction
+
+
+class Workload(BaseModel):
+    """A workload of another kind than bulk: its fields are those of ``crates/application``.
+
+    The engines check them (:func:`skyweave.engine.workloads.check`).
+    """
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    kind: str
+    direction: Literal["down", "up", "both"] = "down"
+    duration_s: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
+
+    @property
+    def main_direction(self) -> Literal["down", "up"]:
+        """The way that most of the data go; down if both do."""
+        return "up" if self.direction == "up" else "down"
+
+    @property
+    def bytes(self) -> None:
+        """It has no size of its own."""
+
+
+def _kind(value: Any) -> str:
+    kind = value.get("kind", "bulk") if isinstance(value, dict) else getattr(value, "kind", "bulk")
+    return "bulk" if kind == "bulk" else "other"
+
+
+AnyWorkload = Annotated[
+    Annotated[Bulk, Tag("bulk")] | Annotated[Workload, Tag("other")], Discriminator(_kind)
+]
+"""What runs over a connection: a table with ``kind``; without it, bulk."""
 
 
 class Quic(Model):
@@ -201,7 +261,7 @@ class Connection(Model):
     mode: Mode = "v0.96"
     scheduler: Algorithm = "minrtt"
     congestion: Algorithm = "cubic"
-    workload: Bulk = Bulk(duration_s=10.0)
+    workload: AnyWorkload = Bulk(duration_s=10.0)
     start_s: Seconds = 0.0
     send_buffer_bytes: Annotated[int, Field(ge=1500)] = 4 * 1024 * 1024
     receive_buffer_bytes: Annotated[int, Field(ge=1500)] = 3 * 1024 * 1024

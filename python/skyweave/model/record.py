@@ -1,18 +1,19 @@
 """The record of one run: identical columns whichever engine filled it (docs/architecture.md).
 
 ``samples``: one row per sample time, connection and path (``path`` = "" for the connection's own
-row). ``events``: one row per event. ``totals``: the sums of the run (``totals.py``).
-``provenance``: a plain JSON object.
+row). ``events``: one row per event. ``application``: one wide table for each kind of workload that
+has one. ``totals``: the sums of the run (``totals.py``). ``provenance``: a plain JSON object.
 """
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import os
 import shutil
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,8 @@ class Record:
     events: pl.DataFrame
     totals: RunTotals
     provenance: dict[str, Any]
+    application: dict[str, pl.DataFrame] = field(default_factory=dict)
+    """What applications measured, by kind of workload; ``connection`` is the first column."""
 
     def goodput_mbps(self, connection: int = 0) -> pl.DataFrame:
         """The application's goodput over time: columns ``time_s`` and ``goodput_mbps``."""
@@ -71,8 +74,10 @@ class Record:
         draft = folder.with_name(f".{folder.name}.draft-{os.getpid()}")
         shutil.rmtree(draft, ignore_errors=True)
         draft.mkdir(parents=True)
-        facts = {"totals": self.totals, "provenance": self.provenance}
+        facts: dict[str, Any] = {"totals": self.totals, "provenance": self.provenance}
         try:
+            if self.application:
+                facts["application"] = _write_application(self.application, draft)
             _write_parquet(self.samples, draft / "samples.parquet")
             _write_parquet(self.events, draft / "events.parquet")
             (draft / "record.json").write_text(json.dumps(facts, indent=1, sort_keys=True) + "\n")
@@ -90,14 +95,34 @@ class Record:
             events=pl.read_parquet(folder / "events.parquet"),
             totals=facts["totals"],
             provenance=facts["provenance"],
+            application={
+                kind: pl.read_parquet(folder / table["file"])
+                for kind, table in facts.get("application", {}).items()
+            },
         )
 
 
-def _write_parquet(frame: pl.DataFrame, file: Path) -> None:
-    """Write a table; a full disk is an :class:`OSError`, which it is not when Polars meets it."""
+def _write_application(tables: dict[str, pl.DataFrame], folder: Path) -> dict[str, Any]:
+    """Write the tables of applications; return the name, the schema and the digest of each."""
+    (folder / "application").mkdir()
+    named = {}
+    for kind, table in sorted(tables.items()):
+        file = f"application/{kind}.parquet"
+        digest = _write_parquet(table, folder / file)
+        schema = {name: str(dtype) for name, dtype in table.schema.items()}
+        named[kind] = {"file": file, "schema": schema, "sha256": digest}
+    return named
+
+
+def _write_parquet(frame: pl.DataFrame, file: Path) -> str:
+    """Write a table and return its digest.
+
+    A full disk is an :class:`OSError`, which it is not when Polars meets it.
+    """
     buffer = io.BytesIO()
     frame.write_parquet(buffer)
     file.write_bytes(buffer.getbuffer())
+    return hashlib.sha256(buffer.getbuffer()).hexdigest()
 
 
 Engine = Callable[[Run], Record]

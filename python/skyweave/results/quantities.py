@@ -10,8 +10,13 @@ Quantity = Literal[
     "completion_s", "satellite_share", "retransmissions", "retransmission_rate",
     "outage_retransmission_rate", "outage_share", "lost_in_outages",
     "link_rtt_ms", "link_rtt_span_ms",
-    "utilisation", "longest_stall_s", "ramp_s",
+    "utilisation", "longest_stall_s", "ramp_s", "recovery_s",
+    "request_ms", "request_p50_ms", "request_p99_ms",
+    "delay_ms", "delay_p50_ms", "delay_p99_ms", "late_share", "lost_share",
 ]  # fmt: skip
+
+Compared = Literal["goodput", "retransmissions", "longest_stall_s"]
+"""What two engines are compared in."""
 
 
 class Words(NamedTuple):
@@ -49,14 +54,32 @@ WORDS: dict[str, Words] = {
     "utilisation": Words("goodput ÷ capacity of all its links (%)", "utilisation", True),
     "longest_stall_s": Words("longest wait of the application (s)", "longest stall"),
     "ramp_s": Words("from a new path to half of its capacity (s)", "ramp time"),
+    "recovery_s": Words("from the end of an outage to data on the path (s)", "recovery time"),
+    "request_ms": Words("time of a request (ms)", "time of a request"),
+    "request_p50_ms": Words("median time of a request (ms)", "median time of a request"),
+    "request_p99_ms": Words("99th percentile of the time of a request (ms)", "p99 of a request"),
+    "delay_ms": Words("one-way delay of a piece (ms)", "one-way delay"),
+    "delay_p50_ms": Words("median one-way delay (ms)", "median one-way delay"),
+    "delay_p99_ms": Words("99th percentile of the one-way delay (ms)", "p99 of the one-way delay"),
+    "late_share": Words("pieces that came late (%)", "late pieces", True),
+    "lost_share": Words("pieces that did not come (%)", "lost pieces", True),
 }
 OF_RUNS = (
     "completion_s", "satellite_share", "retransmissions", "retransmission_rate",
     "outage_retransmission_rate", "outage_share", "lost_in_outages", "utilisation",
-    "longest_stall_s",
+    "longest_stall_s", "request_p50_ms", "request_p99_ms", "delay_p50_ms", "delay_p99_ms",
+    "late_share", "lost_share",
 )  # fmt: skip
 """Quantities with one value a run."""
-MOMENTS = ("srtt_ms", "link_rtt_ms", "link_rtt_span_ms", "ramp_s")
+MOMENTS = (
+    "srtt_ms",
+    "link_rtt_ms",
+    "link_rtt_span_ms",
+    "ramp_s",
+    "recovery_s",
+    "request_ms",
+    "delay_ms",
+)
 """Quantities of moments, whatever one sample of a rate is."""
 BIN_S = 0.25
 """Rates of a path are means over this many seconds."""

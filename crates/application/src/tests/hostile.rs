@@ -3,7 +3,7 @@
 use super::world::*;
 use crate::*;
 use proptest::prelude::*;
-use units::Instant;
+use units::{Direction, Instant};
 
 /// Writes whatever it was given, on every kind of stream and as DATAGRAMs.
 #[derive(Debug)]
@@ -26,6 +26,7 @@ impl Application for Babbler {
 
 fn victims() -> Vec<Box<dyn Describe>> {
     let requests = Requests {
+        direction: Direction::Down,
         object_bytes: vec![40],
         count: Some(9),
         think_s: 0.0,

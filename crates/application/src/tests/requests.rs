@@ -1,8 +1,10 @@
 use super::world::*;
 use crate::*;
+use units::Direction;
 
 fn requests(object_bytes: &[u64]) -> Requests {
     Requests {
+        direction: Direction::Down,
         object_bytes: object_bytes.to_vec(),
         count: None,
         think_s: 0.0,
@@ -71,4 +73,16 @@ fn a_request_that_is_not_answered_in_time_has_no_completion() {
     let took = column(&rows, wanted.columns(), "completion_ms");
     assert_eq!(took, [Cell::Number(20.0), Cell::Nothing]);
     assert!(!world.ends[CLIENT].is_done());
+}
+
+#[test]
+fn an_upload_is_complete_when_the_server_confirms_it() {
+    for kind in [Kind::tcp(), Kind::quic()] {
+        let wanted = Requests { direction: Direction::Up, ..requests(&[1000, 25_000]) };
+        let mut world = World::new(kind, &wanted);
+        world.run(seconds(10.0));
+        let took = numbers(&world.rows(CLIENT), wanted.columns(), "completion_ms");
+        // The second takes two more windows of 10 000 bytes, each of which opens when it is read.
+        assert_eq!(took, [20.0, 40.0]);
+    }
 }

@@ -245,7 +245,7 @@ impl World {
     }
 
     pub fn rows(&self, side: usize) -> Vec<Row> {
-        self.ends[side].rows(self.wire.now)
+        self.ends[side].rows(Instant::ZERO, self.wire.now)
     }
 }
 

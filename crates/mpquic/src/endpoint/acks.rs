@@ -63,7 +63,7 @@ impl Endpoint {
         let delay = delay.min(self.max_ack_delay()); // RFC 9002 §5.3
         let Some(path) = self.paths.get_mut(&id) else {
             // A path that is over may still be acknowledged; one that never was may not.
-            let known = id < self.next_path;
+            let known = self.path_ids.is_below_next(id);
             return known.then_some(()).ok_or_else(|| violation("acknowledged an unknown path"));
         };
         let largest = path.space.largest_acked;

@@ -97,7 +97,7 @@ impl Endpoint {
         self.outbox.clear();
         self.copies.clear();
         self.control.clear();
-        self.datagrams_out.clear();
+        self.datagrams.drop_unsent();
     }
 
     /// Something came while closing: the answer is repeated, ever more rarely (RFC 9000 §10.2.1).

@@ -50,7 +50,7 @@ impl Endpoint {
     fn has_data(&self) -> bool {
         self.streams.has_again()
             || self.streams.has_new()
-            || !self.datagrams_out.is_empty()
+            || self.datagrams.has_unsent()
             || self.handshake.space(Level::OneRtt).out.has_again()
             || self.handshake.space(Level::OneRtt).out.has_new()
     }
@@ -77,7 +77,7 @@ impl Endpoint {
     /// What the scheduler calls the path of acknowledgements.
     pub(super) fn scheduled_ack_path(&mut self, now: Instant) -> Option<u32> {
         self.refresh_views(now);
-        let view = connection_view(&self.streams, &self.views, now, 0);
+        let view = connection_view((&self.streams, self.unsent_bytes()), &self.views, now, 0);
         let net = self.dispatch.ack_path(&view)?;
         self.id_of(net)
     }
@@ -115,7 +115,7 @@ impl Endpoint {
 
     fn ask(&mut self, now: Instant, has_data: bool) -> Order {
         let bytes = self.segment_bytes(has_data);
-        let view = connection_view(&self.streams, &self.views, now, bytes);
+        let view = connection_view((&self.streams, self.unsent_bytes()), &self.views, now, bytes);
         let decision = self.dispatch.ask(&view);
         let order = self.dispatch.order(&view, decision);
         self.log_decision(now, decision, bytes);
@@ -125,11 +125,16 @@ impl Endpoint {
     /// The order could not be carried out: a packet only if nothing would end the wait.
     fn fallen_back_datagram(&mut self, now: Instant, has_data: bool) -> Option<(PathId, Vec<u8>)> {
         let bytes = self.segment_bytes(has_data);
-        let view = connection_view(&self.streams, &self.views, now, bytes);
+        let view = connection_view((&self.streams, self.unsent_bytes()), &self.views, now, bytes);
         match self.dispatch.fall_back(&view) {
             Order::Send(targets) => self.send_on(now, targets),
             _ => None,
         }
+    }
+
+    /// What waits to be sent for the first time, in streams and in DATAGRAMs.
+    fn unsent_bytes(&self) -> u64 {
+        self.streams.unsent() + self.datagrams.unsent_bytes()
     }
 
     /// What a scheduler is asked about: a packet's worth of what is unsent.
@@ -138,7 +143,7 @@ impl Endpoint {
         match has_data {
             false => 0,
             true if self.streams.has_again() => full,
-            true => self.streams.unsent().clamp(1, full),
+            true => self.unsent_bytes().clamp(1, full),
         }
     }
 
@@ -150,15 +155,17 @@ impl Endpoint {
         self.put_acks(now, &mut draft, id);
         self.put_control(&mut draft);
         self.fill_crypto(&mut draft, Level::OneRtt);
-        self.put_datagrams(&mut draft);
-        let bytes = self.put_chunks(&mut draft, id);
+        let in_datagrams = self.datagrams.write(&mut draft);
+        let in_streams = self.put_chunks(&mut draft, id);
         if draft.is_empty() {
             return None;
         }
         for net in targets.iter() {
+            let repeated = net != first; // DATAGRAMs are not
+            let bytes = in_streams + if repeated { 0 } else { in_datagrams };
             self.dispatch.on_sent(now, net, bytes);
         }
-        if bytes > 0 {
+        if in_streams > 0 {
             self.copy_to(&draft, targets.without(first));
         }
         self.finish_one_rtt(now, draft, id)
@@ -169,19 +176,6 @@ impl Endpoint {
         for path in others.iter().filter_map(|net| self.id_of(net)).collect::<Vec<_>>() {
             let chunks = chunks_of(&draft.frames).cloned().collect();
             self.copies.push_back(Copy { path, chunks, why: Some(Again::Redundancy) });
-        }
-    }
-
-    fn put_datagrams(&mut self, draft: &mut Draft) {
-        while let Some(data) = self.datagrams_out.pop_front() {
-            if !draft.put(&Frame::Datagram { data: &data }) {
-                // One that fits no packet of its own would block the others.
-                if !draft.eliciting && draft.frames.is_empty() {
-                    continue;
-                }
-                self.datagrams_out.push_front(data);
-                return;
-            }
         }
     }
 
@@ -359,7 +353,7 @@ impl Endpoint {
 }
 
 fn connection_view<'a>(
-    streams: &Streams,
+    (streams, unsent_bytes): (&Streams, u64),
     paths: &'a [PathView],
     now: Instant,
     segment_bytes: u64,
@@ -369,7 +363,7 @@ fn connection_view<'a>(
         paths,
         segment_bytes,
         reinjection: streams.has_again(),
-        unsent_bytes: streams.unsent(),
+        unsent_bytes,
         receive_window_bytes: streams.receive_window_bytes(),
         window_left_bytes: streams.window_left(),
         window_blocked: false,

@@ -10,8 +10,6 @@ use units::{Duration, Instant};
 
 /// Our own limit for holding an acknowledgement back (RFC 9000 §18.2: the default).
 const MAX_ACK_DELAY: Duration = Duration::from_millis(25);
-/// DATAGRAMs that wait to be read; more are dropped (RFC 9221 §5.3 allows it).
-const DATAGRAM_BUFFER_BYTES: usize = 1 << 20;
 /// Answers that wait to be sent: a peer that asks for more faster than it lets us answer is
 /// stopped (RFC 9000 §21.9).
 const MAX_CONTROL_FRAMES: usize = 10_000;
@@ -142,9 +140,7 @@ impl Endpoint {
         if data.len() as u64 >= self.config.max_datagram_bytes {
             return Err(violation("a DATAGRAM longer than allowed")); // RFC 9221 §3
         }
-        if self.datagrams_in_bytes + data.len() + 64 <= DATAGRAM_BUFFER_BYTES {
-            self.datagrams_in_bytes += data.len() + 64;
-            self.datagrams_in.push_back(data.to_vec());
+        if self.datagrams.receive(data) {
             self.events.push_back(Event::DatagramReceived);
         }
         Ok(())

@@ -248,7 +248,8 @@ impl Endpoint {
         self.peer = peer;
         self.events.push_back(Event::Connected);
         if let Some((ours, peers)) = limits {
-            (self.multipath, self.max_path, self.peer_max_path) = (true, ours, peers);
+            self.multipath = true;
+            self.path_ids.set_limits(ours, peers);
             self.events.push_back(Event::MultipathNegotiated);
             self.announce_first_status();
         } else if self.config.max_paths > 1 {

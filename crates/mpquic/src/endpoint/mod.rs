@@ -5,12 +5,15 @@ mod assign;
 mod close;
 mod control;
 mod data;
+mod datagrams;
 mod frames;
 mod handshake;
+mod idle;
 #[cfg(any(test, fuzzing))]
 mod inspect;
 mod keys;
 mod packets;
+mod path_ids;
 mod paths;
 mod rebind;
 mod receive;
@@ -31,13 +34,16 @@ use crate::wire::{ConnectionId, Frame, Params};
 use close::Life;
 use congestion::Group;
 use data::Copy as DataCopy;
+use datagrams::Datagrams;
 use forecast::Feed;
 use handshake::Handshake;
+use idle::Idle;
 use keys::OneRtt;
+use path_ids::PathIds;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 use scheduler::{Dispatch, PathView, Scheduler};
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use units::{Duration, Instant, PathId};
 
 /// Explicit congestion notification of a datagram (RFC 3168 §5).
@@ -80,27 +86,15 @@ pub struct Endpoint {
     /// What the caller foretold, for paths that come later.
     feeds: BTreeMap<PathId, Feed>,
     statuses: status::Statuses,
-    /// Lowest path ID that was never used.
-    next_path: u32,
-    /// Lower ones that no packet came for yet: paths opened together need not begin in order.
-    skipped_paths: BTreeSet<u32>,
-    /// Path IDs that we let the peer use, and that it lets us use.
-    max_path: u32,
-    peer_max_path: u32,
+    path_ids: PathIds,
     streams: Streams,
     control: VecDeque<Frame<'static>>,
-    datagrams_out: VecDeque<Vec<u8>>,
-    datagrams_in: VecDeque<Vec<u8>>,
-    datagrams_in_bytes: usize,
+    datagrams: Datagrams,
     copies: VecDeque<DataCopy>,
     outbox: VecDeque<(PathId, Vec<u8>)>,
     events: VecDeque<Event>,
     views: Vec<PathView>,
-    /// When the idle timer was started, and when it fires.
-    idle_since: Instant,
-    idle_at: Instant,
-    /// An ack-eliciting packet left since something came (RFC 9000 §10.1).
-    idle_armed: bool,
+    idle: Idle,
     /// When a pacer lets the next packet of data go.
     paced_until: Instant,
     /// `DATA_BLOCKED` was sent for this limit.
@@ -175,22 +169,15 @@ impl Endpoint {
             past_stats: BTreeMap::new(),
             feeds: BTreeMap::new(),
             statuses: status::Statuses::default(),
-            next_path: 1,
-            skipped_paths: BTreeSet::new(),
-            max_path: 0,
-            peer_max_path: 0,
+            path_ids: PathIds::default(),
             streams: Streams::new(is_client, &config),
             control: VecDeque::new(),
-            datagrams_out: VecDeque::new(),
-            datagrams_in: VecDeque::new(),
-            datagrams_in_bytes: 0,
+            datagrams: Datagrams::default(),
             copies: VecDeque::new(),
             outbox: VecDeque::new(),
             events: VecDeque::new(),
             views: Vec::new(),
-            idle_since: Instant::ZERO,
-            idle_at: Instant::FAR_FUTURE,
-            idle_armed: false,
+            idle: Idle::default(),
             paced_until: Instant::FAR_FUTURE,
             blocked_at: None,
             totals: Totals::default(),
@@ -291,9 +278,8 @@ impl Endpoint {
     /// Bytes that the connection holds for its peer and its application, bookkeeping of pieces
     /// included.
     pub fn held_bytes(&self) -> u64 {
-        let queued: usize = self.datagrams_out.iter().map(Vec::len).sum();
         let handshake = self.handshake.held_bytes();
-        self.streams.held_bytes() + (self.datagrams_in_bytes + queued + handshake) as u64
+        self.streams.held_bytes() + self.datagrams.held_bytes() + handshake as u64
     }
 
     /// Packets whose fate is not known yet, and bookkeeping for it; bounded by the windows.

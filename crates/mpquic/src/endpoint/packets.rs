@@ -222,8 +222,7 @@ impl Endpoint {
     }
 
     fn idle_armed_by(&mut self, now: Instant, eliciting: bool) {
-        if eliciting && !self.idle_armed {
-            self.idle_armed = true; // RFC 9000 §10.1: restarts the idle timer
+        if self.idle.on_sent(eliciting) {
             self.restart_idle(now);
         }
     }

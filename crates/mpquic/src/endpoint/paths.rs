@@ -60,16 +60,15 @@ impl Endpoint {
         if net.0 >= MAX_NET_PATHS {
             return Err(Error::Path(net.0));
         }
-        let id = self.next_path;
-        if id > self.max_path.min(self.peer_max_path) {
-            self.ask_once(Frame::PathsBlocked { maximum: self.peer_max_path });
+        let Some(id) = self.path_ids.next_allowed() else {
+            self.ask_once(Frame::PathsBlocked { maximum: self.path_ids.peers() });
             return Err(Error::PathLimit);
-        }
+        };
         if self.peer_cids.current(id).is_none() {
             self.ask_once(Frame::PathCidsBlocked { path: id, next_sequence: 0 });
             return Err(Error::PathLimit);
         }
-        self.next_path += 1;
+        self.path_ids.take(id);
         let mut path = self.new_path(id, net);
         // The client chose the address: RFC 9000 §8.1 does not limit what it sends there.
         path.came_bytes = u64::from(u32::MAX);
@@ -157,18 +156,8 @@ impl Endpoint {
         }
     }
 
-    /// Takes a path ID of the peer's into use: false when it was used before.
-    pub(super) fn take_path_id(&mut self, id: u32) -> bool {
-        if id >= self.next_path {
-            self.skipped_paths.extend(self.next_path..id);
-            self.next_path = id.saturating_add(1);
-            return true;
-        }
-        self.skipped_paths.remove(&id)
-    }
-
     pub(super) fn is_path_over(&self, id: u32) -> bool {
-        id < self.next_path && !self.paths.contains(id) && !self.skipped_paths.contains(&id)
+        self.path_ids.was_used(id) && !self.paths.contains(id)
     }
 
     pub(super) fn leave_path(&mut self, now: Instant, id: u32, error_code: u64) {
@@ -194,15 +183,15 @@ impl Endpoint {
         self.local_cids.drop_path(id);
         self.peer_cids.drop_path(id);
         self.statuses.forget(id);
-        self.max_path = self.max_path.saturating_add(1); // path IDs are never used twice
-        self.control.push_back(Frame::MaxPathId { maximum: self.max_path });
+        let maximum = self.path_ids.grant();
+        self.control.push_back(Frame::MaxPathId { maximum });
         self.give_cids();
     }
 
     /// Gives the peer connection IDs for the paths that it may use.
     pub(super) fn give_cids(&mut self) {
         let wanted = self.peer.active_connection_id_limit.min(PER_PATH);
-        let last = if self.multipath { self.max_path.min(self.peer_max_path) } else { 0 };
+        let last = if self.multipath { self.path_ids.last() } else { 0 };
         for id in 0..=last {
             if self.is_path_over(id) {
                 continue; // over
@@ -224,13 +213,13 @@ impl Endpoint {
         new: &NewCid,
         named: Option<u32>,
     ) -> Result<(), TransportError> {
-        if id > self.max_path {
+        if !self.path_ids.is_allowed(id) {
             return Err(violation("a connection ID for a path beyond the limit"));
         }
         if self.is_path_over(id) {
             return Ok(()); // over
         }
-        if self.is_client && id >= self.next_path {
+        if self.is_client && !self.path_ids.is_below_next(id) {
             self.events.push_back(Event::PathLimitsRaised);
         }
         for sequence in self.peer_cids.add(id, new)? {
@@ -246,10 +235,10 @@ impl Endpoint {
     ) -> Result<(), TransportError> {
         match *frame {
             Frame::PathAbandon { path, error_code } => {
-                if path > self.max_path.max(self.next_path) {
+                if !self.path_ids.is_allowed(path) && !self.path_ids.was_used(path) {
                     return Err(violation("abandoned a path beyond the limit"));
                 }
-                if self.take_path_id(path) {
+                if self.path_ids.take(path) {
                     self.drop_path(path); // given up before anything of it came
                 } else {
                     self.leave_path(now, path, error_code);
@@ -263,8 +252,7 @@ impl Endpoint {
             Frame::PathStatus { path, sequence, backup } => {
                 self.on_path_status(path, PathStatus { sequence, backup })?;
             }
-            Frame::MaxPathId { maximum } if maximum > self.peer_max_path => {
-                self.peer_max_path = maximum;
+            Frame::MaxPathId { maximum } if self.path_ids.raise(maximum) => {
                 self.give_cids();
                 if self.is_client {
                     self.events.push_back(Event::PathLimitsRaised);

@@ -350,7 +350,7 @@ impl Endpoint {
         if self.paths.contains(id) {
             return Ok(());
         }
-        if self.is_client || !self.multipath || !self.take_path_id(id) {
+        if self.is_client || !self.multipath || !self.path_ids.take(id) {
             return Ok(()); // a path that is over
         }
         let path: Path = self.new_path(id, arrival.net);
@@ -360,7 +360,7 @@ impl Endpoint {
     }
 
     fn on_authentic(&mut self, arrival: &Arrival) {
-        self.idle_armed = false;
+        self.idle.on_heard();
         self.restart_idle(arrival.now);
     }
 }

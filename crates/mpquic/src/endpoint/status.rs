@@ -97,7 +97,7 @@ impl Endpoint {
         id: u32,
         status: PathStatus,
     ) -> Result<(), TransportError> {
-        if id > self.max_path {
+        if !self.path_ids.is_allowed(id) {
             return Err(violation("the status of a path beyond the limit"));
         }
         if let Some(path) = self.paths.get_mut(&id) {

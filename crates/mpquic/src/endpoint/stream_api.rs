@@ -5,9 +5,6 @@ use crate::error::Error;
 use crate::wire::{Frame, varint_len};
 use units::Instant;
 
-/// DATAGRAMs of the application that wait to be sent.
-const MAX_WAITING_DATAGRAMS: usize = 1024;
-
 /// What reading a stream gives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Read {
@@ -94,17 +91,11 @@ impl Endpoint {
         if data.len() > limit || self.peer.max_datagram_frame_size == 0 {
             return Err(Error::DatagramSize { bytes: data.len(), limit });
         }
-        let room = self.datagrams_out.len() < MAX_WAITING_DATAGRAMS;
-        if room {
-            self.datagrams_out.push_back(data.to_vec());
-        }
-        Ok(room)
+        Ok(self.datagrams.queue(data))
     }
 
     /// The next DATAGRAM that came.
     pub fn recv_datagram(&mut self) -> Option<Vec<u8>> {
-        let data = self.datagrams_in.pop_front()?;
-        self.datagrams_in_bytes -= data.len() + 64;
-        Some(data)
+        self.datagrams.read()
     }
 }

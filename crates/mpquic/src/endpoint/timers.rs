@@ -18,7 +18,7 @@ impl Endpoint {
                 let paths = self.paths.values().filter_map(|path| self.path_timer(path));
                 let timers = paths.chain(self.handshake_timers());
                 let timers =
-                    timers.chain([self.idle_at, self.dispatch.wake_at(), self.paced_until]);
+                    timers.chain([self.idle.at(), self.dispatch.wake_at(), self.paced_until]);
                 timers.min().unwrap_or(Instant::FAR_FUTURE)
             }
         };
@@ -81,7 +81,7 @@ impl Endpoint {
             }
             Life::Open => {}
         }
-        if self.idle_at <= now {
+        if self.idle.at() <= now {
             return self.die(now, Some(Closed::IdleTimeout)); // RFC 9000 §10.1
         }
         self.update_rest(now);
@@ -170,7 +170,7 @@ impl Endpoint {
             let space = &self.handshake.space(level).space;
             let probes =
                 self.is_client && space.sent.next() + u64::from(level == Level::Handshake) > 0;
-            probes.then_some((space.last_eliciting_at.max(self.idle_since) + period, level))
+            probes.then_some((space.last_eliciting_at.max(self.idle.since()) + period, level))
         })
     }
 
@@ -211,7 +211,6 @@ impl Endpoint {
     }
 
     pub(super) fn restart_idle(&mut self, now: Instant) {
-        self.idle_since = now;
-        self.idle_at = now + self.idle_period();
+        self.idle.restart(now, self.idle_period());
     }
 }

@@ -1,4 +1,5 @@
 mod assign;
+mod datagrams;
 mod ecn;
 mod flood;
 mod fuzz;

@@ -76,7 +76,10 @@ impl Endpoint {
                 return;
             }
             let sent = match self.decide(now, &piece) {
-                Fate::Waits => false,
+                Fate::Waits => {
+                    self.send.on_held_up();
+                    false
+                }
                 Fate::Yields(path, other) => {
                     self.assign_to_all(now, &other, PathSet::EMPTY.with(path))
                 }

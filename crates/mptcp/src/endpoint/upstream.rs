@@ -1,9 +1,10 @@
-//! What upstream Linux does when DATA_ACK stalls: one fragment on an idle subflow, and stale
-//! subflows (docs/model.md §2.5; `net/mptcp/protocol.c`, `pm_netlink.c`).
+//! What upstream Linux does when DATA_ACK stalls: what is left of a fragment on an idle subflow, and
+//! stale subflows (docs/model.md §2.5; `net/mptcp/protocol.c`, `pm_netlink.c`).
 
 use super::Endpoint;
 use crate::endpoint::scheduling::Piece;
 use crate::event::EventKind;
+use crate::meta::FRAGMENT_BYTES;
 use scheduler::{PathEvent, PathSet};
 use units::{Duration, Instant, PathId};
 
@@ -17,7 +18,7 @@ impl Endpoint {
     /// last check do not count, so a backed-off timer of a dead path delays nothing.
     pub(super) fn meta_period_upstream(&self, now: Instant) -> Duration {
         let alive = self.established().filter(|s| self.paths[s.path.index()].silent_periods == 0);
-        let running = alive.map(|s| s.tx.rto_at()).filter(|at| *at != Instant::FAR_FUTURE);
+        let running = alive.map(|s| s.tx.timer_at()).filter(|at| *at != Instant::FAR_FUTURE);
         let longest = running.map(|at| at - now).max().unwrap_or(Duration::ZERO);
         if longest.is_zero() { IDLE_PERIOD } else { longest }
     }
@@ -28,8 +29,11 @@ impl Endpoint {
             self.note(now, None, EventKind::MetaTimeout);
             self.check_stale(now);
             if let Some(path) = self.idle_subflow() {
-                let piece = Piece::again(head.dsn, head.bytes);
-                self.assign(now, path, &piece, PathSet::EMPTY.with(path));
+                let end = (head.dsn / FRAGMENT_BYTES + 1) * FRAGMENT_BYTES;
+                for segment in self.send.sent_before(end) {
+                    let piece = Piece::again(segment.dsn, segment.bytes);
+                    self.assign(now, path, &piece, PathSet::EMPTY.with(path));
+                }
             }
         }
         self.restart_meta_timer(now);

@@ -1,6 +1,7 @@
 //! Sending side of the connection: what is unsent, what lacks its DATA_ACK, what waits for
 //! reinjection.
 
+use super::Cuts;
 use scheduler::PathSet;
 use std::collections::{BTreeSet, VecDeque};
 use units::PathId;
@@ -23,6 +24,8 @@ pub(crate) struct SendBuffer {
     offered: u64,
     limit_bytes: u64,
     mss_bytes: u64,
+    /// Where new segments end early; `None`: nowhere, and they wait for room in the receive window.
+    cuts: Option<Cuts>,
     una: u64,
     next: u64,
     segments: VecDeque<MetaSegment>,
@@ -40,6 +43,7 @@ impl SendBuffer {
             offered: 0,
             limit_bytes,
             mss_bytes,
+            cuts: None,
             una: 0,
             next: 0,
             segments: VecDeque::new(),
@@ -49,6 +53,11 @@ impl SendBuffer {
             window_end: 0,
             window_bytes: 0,
         }
+    }
+
+    /// Ends new segments where upstream Linux does (docs/model.md §2.4).
+    pub fn cutting(self) -> Self {
+        Self { cuts: Some(Cuts::default()), ..self }
     }
 
     /// The application has `bytes` more to send.
@@ -95,7 +104,7 @@ impl SendBuffer {
     pub fn next_new(&self) -> Option<(u64, u64)> {
         match self.holes.first() {
             Some(hole) => self.segment(*hole).map(|segment| (segment.dsn, segment.bytes)),
-            None => self.fresh_at(self.next),
+            None => self.fresh_at(self.next).map(|(dsn, bytes)| (dsn, self.cut(dsn, bytes))),
         }
     }
 
@@ -106,6 +115,19 @@ impl SendBuffer {
             return None;
         }
         Some((dsn, bytes))
+    }
+
+    /// How much of a fresh segment leaves now: all of it if the window has no room for any.
+    fn cut(&self, dsn: u64, bytes: u64) -> u64 {
+        self.cuts.as_ref().map_or(bytes, |cuts| cuts.cut(dsn..dsn + bytes, self.window_end))
+    }
+
+    /// Data is left that no path has room for.
+    pub fn on_held_up(&mut self) {
+        let written = self.written();
+        if let Some(cuts) = &mut self.cuts {
+            cuts.on_held_up(written);
+        }
     }
 
     /// The first unsent segment that begins at `dsn` or later. Fresh ones before it are cut and
@@ -153,6 +175,9 @@ impl SendBuffer {
         let (dsn, reinjected_from) = (self.next, PathSet::EMPTY);
         self.segments.push_back(MetaSegment { dsn, bytes, carried_by, reinjected_from });
         self.next += bytes;
+        if let Some(cuts) = &mut self.cuts {
+            cuts.on_sent(self.next);
+        }
     }
 
     /// DATA_ACK and window of an acknowledgement. True when the DATA_ACK advanced.
@@ -177,6 +202,12 @@ impl SendBuffer {
     /// The oldest segment without DATA_ACK.
     pub fn head(&self) -> Option<MetaSegment> {
         self.segments.front().copied()
+    }
+
+    /// What was sent, begins before `end` and has no DATA_ACK, oldest first.
+    pub fn sent_before(&self, end: u64) -> Vec<MetaSegment> {
+        let before = self.segments.iter().take_while(|segment| segment.dsn < end);
+        before.filter(|segment| !self.holes.contains(&segment.dsn)).copied().collect()
     }
 
     /// The segment that begins at `dsn`, unless it has its DATA_ACK.

@@ -86,8 +86,13 @@ impl SenderStats {
 #[derive(Debug)]
 pub(crate) struct SubflowSender {
     mode: Mode,
+    /// Payload of a full segment.
     mss_bytes: u64,
+    /// Bytes for which a segment counts to the congestion control.
+    counted_bytes: u64,
     board: Scoreboard<Mapping>,
+    /// Payload that the peer has acknowledged on this subflow.
+    delivered_bytes: u64,
     pub rtt: RttEstimator,
     pub cc: Box<dyn Controller>,
     phase: Option<Phase>,
@@ -123,7 +128,12 @@ impl SubflowSender {
         Self {
             mode,
             mss_bytes: mode.mss_bytes(),
-            board: Scoreboard::default(),
+            counted_bytes: mode.counted_bytes(),
+            board: match mode {
+                Mode::Tcp | Mode::V096 => Scoreboard::default(),
+                Mode::Upstream => Scoreboard::counting(mode.counted_bytes()),
+            },
+            delivered_bytes: 0,
             rtt: RttEstimator::default(),
             cc,
             phase: None,
@@ -156,14 +166,14 @@ impl SubflowSender {
     pub fn cwnd_packets(&self) -> u64 {
         match &self.prr {
             Some(prr) => prr.cwnd(),
-            None => (self.cc.window_bytes() / self.mss_bytes).max(1),
+            None => (self.cc.window_bytes() / self.counted_bytes).max(1),
         }
     }
 
     pub fn ssthresh_packets(&self) -> u64 {
         match self.cc.ssthresh_bytes() {
             u64::MAX => u64::MAX,
-            bytes => bytes / self.mss_bytes,
+            bytes => bytes / self.counted_bytes,
         }
     }
 
@@ -185,7 +195,7 @@ impl SubflowSender {
     }
 
     pub fn delivered_bytes(&self) -> u64 {
-        self.board.delivered_bytes()
+        self.delivered_bytes
     }
 
     /// Nothing assigned that is not acknowledged.
@@ -234,9 +244,16 @@ impl SubflowSender {
         self.rtt.rto(self.backoff)
     }
 
-    /// When the retransmission timer fires; never, if nothing is outstanding.
+    /// When the retransmission timer expires; never, if nothing is outstanding.
+    #[cfg(test)]
     pub fn rto_at(&self) -> Instant {
         self.rto_at
+    }
+
+    /// When the timer that runs expires, be it for a tail loss probe or a retransmission: Linux has
+    /// one for both (`icsk_timeout`).
+    pub fn timer_at(&self) -> Instant {
+        self.rto_at.min(self.probe_at).min(self.reorder_at)
     }
 
     /// Everything assigned and not acknowledged on the subflow, oldest first.

@@ -185,10 +185,12 @@ fn a_dark_path_fails_reinjects_once_and_is_revived() {
 #[test]
 fn upstream_calls_a_silent_subflow_stale_only_after_five_periods() {
     let mut pair = Pair::new(Mode::Upstream, vec![], minrtt);
+    pair.server.offer(20_000_000);
+    pair.run(at(700)); // more is on its way than five periods move, a fragment each
     pair.dark = pair.dark.with(PathId(0));
-    pair.server.offer(100_000);
+    pair.server.take_events();
     pair.run(at(30_000));
-    assert_eq!(pair.client.delivered_bytes(), FIRST + 100_000);
+    assert_eq!(pair.client.delivered_bytes(), FIRST + 20_000_000);
     let events = pair.server.take_events();
     let stale_at = events.iter().find(|one| one.kind == EventKind::Failed).map(|one| one.at);
     let periods = events.iter().filter(|one| one.kind == EventKind::MetaTimeout);

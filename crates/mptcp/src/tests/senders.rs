@@ -8,7 +8,7 @@ use congestion::{Algorithm, Config};
 use units::Instant;
 
 fn sender(mode: Mode, segments: u64) -> SubflowSender {
-    let cc = Algorithm::NewReno.build(Config::new(mode.mss_bytes(), 1));
+    let cc = Algorithm::NewReno.build(Config::new(mode.counted_bytes(), 1));
     let mut sender = SubflowSender::new(mode, cc);
     (0..segments).for_each(|n| sender.assign(Mapping { dsn: n * MSS, bytes: MSS }));
     sender

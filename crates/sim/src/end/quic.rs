@@ -10,13 +10,12 @@ use crate::outcome::{PathTotals, SampleRow};
 use crate::wire::Packet;
 use application::{Application, Signal};
 use forecast::Forecast;
-use mpquic::{Action, ApplicationHost, Config, Endpoint, Event, PathManager, PathNews};
+use mpquic::{
+    Action, ApplicationHost, Config, Endpoint, Event, PathManager, PathNews, StudyConnection,
+};
 use scheduler::Scheduler;
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Duration, Instant, PathId};
-
-/// Window at first where it grows by itself (`autotune`): about that of a new TCP connection.
-const FIRST_WINDOW_BYTES: u64 = 131_072;
 
 /// What an end is built from.
 #[derive(Debug)]
@@ -59,22 +58,16 @@ impl QuicEnd {
         let paths = backup.len();
         let (client, server) = tls::roles().ok_or(SimError::Tls)?;
         let role = if is_client { client } else { server };
-        let window = connection.receive_buffer_bytes;
-        let first = if connection.autotune { window.min(FIRST_WINDOW_BYTES) } else { window };
-        let mut config = Config::new(role);
-        config.congestion = connection.congestion.clone();
-        config.datagram_bytes = connection.quic.datagram_bytes;
-        // Twice: an abandoned path keeps its ID for some time.
-        config.max_paths = 2 * paths as u32 + 2;
-        config.stream_window_bytes = first;
-        config.receive_window_bytes = first;
-        config.max_receive_window_bytes = window;
-        config.send_buffer_bytes = connection.send_buffer_bytes;
-        config.idle_timeout = Duration::ZERO; // as TCP: an outage of any length ends nothing
-        config.ack_path = connection.quic.ack_path;
-        config.reinjection = connection.quic.reinjection.into();
+        let study = StudyConnection {
+            congestion: connection.congestion.clone(),
+            quic: connection.quic,
+            send_buffer_bytes: connection.send_buffer_bytes,
+            receive_buffer_bytes: connection.receive_buffer_bytes,
+            autotune: connection.autotune,
+            paths,
+        };
         Ok(Self {
-            config,
+            config: study.config(role),
             is_client,
             seed,
             scheduler: Some(scheduler),

@@ -8,7 +8,7 @@ use scheduler::Algorithm as Scheduling;
 /// Payload share of the wire in each mode.
 const TCP: f64 = 1448.0 / 1500.0;
 const V096: f64 = 1428.0 / 1500.0;
-const UPSTREAM: f64 = 1420.0 / 1500.0;
+const UPSTREAM: f64 = 1424.0 / 1500.0;
 
 #[test]
 fn bbr_fills_a_steady_link_to_nine_tenths() {

@@ -1,9 +1,10 @@
 //! Multipath QUIC as a transport of the simulator: the endpoint itself is tested in `mpquic`.
 
 use super::world::*;
-use crate::{Outcome, PathTotals, Reinject, SimError, simulate};
+use crate::{Outcome, PathTotals, SimError, simulate};
 use congestion::Algorithm as Congestion;
 use link::{Direction, InFlight, OutageConfig, PathConfig, UpWindow};
+use mpquic::Reinject;
 use proptest::prelude::*;
 use scheduler::Algorithm as Scheduling;
 

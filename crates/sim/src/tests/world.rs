@@ -71,7 +71,7 @@ pub fn connection(
     ConnectionConfig {
         paths: vec![],
         transport,
-        quic: crate::QuicConfig::default(),
+        quic: mpquic::QuicConfig::default(),
         subflows_per_path: 1,
         mode,
         scheduler: if upstream { Scheduling::Upstream } else { Scheduling::MinRtt }.into(),

@@ -2,6 +2,7 @@ mod ends;
 mod files;
 mod interop;
 mod ipv6;
+mod kernel;
 mod noq;
 mod paths;
 mod picoquic;

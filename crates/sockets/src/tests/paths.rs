@@ -2,13 +2,35 @@
 
 use super::ends::local;
 use crate::*;
+use application::{Bulk, Cell, Paced, Requests, Ways, Workload};
+use mpquic::{QuicConfig, StudyConnection};
 use std::net::SocketAddr;
+use units::Direction;
 
-fn plan(sends: bool, bytes: Option<u64>, end_ns: u64) -> Carry {
+fn bulk(direction: Direction, bytes: Option<u64>) -> Workload {
+    Bulk { direction, bytes, duration_s: None }.into()
+}
+
+fn way(down: bool) -> Direction {
+    if down { Direction::Down } else { Direction::Up }
+}
+
+fn behaviour() -> Behaviour {
+    let connection = StudyConnection {
+        congestion: congestion::Algorithm::Cubic.into(),
+        quic: QuicConfig::default(),
+        send_buffer_bytes: 16 << 20,
+        receive_buffer_bytes: 16 << 20,
+        autotune: false,
+        paths: 2,
+    };
+    Behaviour { connection, scheduler: scheduler::Algorithm::MinRtt.into() }
+}
+
+fn plan(workload: Workload, end_ns: u64) -> Carry {
     Carry {
-        options: Options::default(),
-        sends,
-        bytes,
+        behaviour: behaviour(),
+        workload,
         epoch_ns: 0,
         end_ns,
         interval_ns: 20_000_000,
@@ -21,18 +43,17 @@ fn plan(sends: bool, bytes: Option<u64>, end_ns: u64) -> Carry {
 }
 
 fn both(
-    down: bool,
-    bytes: Option<u64>,
+    workload: Workload,
     (seconds, backups): (f64, &[&str]),
-) -> (BulkReport, BulkReport) {
-    let mut server = BulkServer::bind(SocketAddr::new(local(1), 0), &Options::default()).unwrap();
+) -> (TransferReport, TransferReport) {
+    let mut server = TransferServer::bind(SocketAddr::new(local(1), 0), &behaviour()).unwrap();
     let end_ns = monotonic_ns() + (seconds * 1e9) as u64;
-    let mut client = plan(!down, bytes, end_ns);
+    let mut client = plan(workload.clone(), end_ns);
     client.server = Some(SocketAddr::new(local(1), server.port()));
     client.pin = Some(server.pin().to_owned());
     client.paths = vec!["127.0.0.2".into(), "127.0.0.3".into()];
     client.backups = backups.iter().map(|name| name.to_string()).collect();
-    let far = std::thread::spawn(move || server.carry(&plan(down, bytes, end_ns)).unwrap());
+    let far = std::thread::spawn(move || server.carry(&plan(workload, end_ns)).unwrap());
     let near = carry(&client).unwrap();
     (near, far.join().unwrap())
 }
@@ -41,7 +62,7 @@ fn both(
 fn a_transfer_of_a_size_ends_when_both_know_it() {
     const BYTES: u64 = 30_000_000;
     for down in [true, false] {
-        let (near, far) = both(down, Some(BYTES), (60.0, &[]));
+        let (near, far) = both(bulk(way(down), Some(BYTES)), (60.0, &[]));
         let (sender, receiver) = if down { (&far, &near) } else { (&near, &far) };
         for (end, who) in [(sender, "sender"), (receiver, "receiver")] {
             assert_eq!((end.bytes, &end.error), (BYTES, &None), "{who}, down {down}");
@@ -65,7 +86,7 @@ fn a_transfer_of_a_size_ends_when_both_know_it() {
 fn a_backup_path_stays_without_data_while_the_other_one_works() {
     for down in [true, false] {
         for backup in ["127.0.0.2", "127.0.0.3"] {
-            let (near, far) = both(down, Some(5_000_000), (60.0, &[backup]));
+            let (near, far) = both(bulk(way(down), Some(5_000_000)), (60.0, &[backup]));
             let (sender, receiver) = if down { (&far, &near) } else { (&near, &far) };
             assert_eq!(receiver.bytes, 5_000_000);
             let last = sender.rows.last().unwrap();
@@ -87,7 +108,7 @@ fn client_of(row: &PathRow, down: bool) -> &str {
 
 #[test]
 fn a_backup_that_is_no_path_is_refused() {
-    let mut client = plan(false, None, monotonic_ns());
+    let mut client = plan(bulk(Direction::Down, None), monotonic_ns());
     client.server = Some(SocketAddr::new(local(1), 9));
     client.pin = Some("00".repeat(32));
     (client.paths, client.backups) = (vec!["127.0.0.2".into()], vec!["lte0".into()]);
@@ -97,7 +118,7 @@ fn a_backup_that_is_no_path_is_refused() {
 
 #[test]
 fn a_transfer_of_a_duration_ends_with_it() {
-    let (near, far) = both(true, None, (0.5, &[]));
+    let (near, far) = both(bulk(Direction::Down, None), (0.5, &[]));
     assert_eq!((near.completed_ns, far.completed_ns), (None, None));
     assert_eq!((&near.error, &far.error), (&None, &None));
     assert!(near.bytes > 0 && far.bytes >= near.bytes);
@@ -107,7 +128,7 @@ fn a_transfer_of_a_duration_ends_with_it() {
 #[test]
 fn a_server_that_never_answers_is_an_error_in_the_report() {
     let nobody = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
-    let mut client = plan(false, None, monotonic_ns() + 300_000_000);
+    let mut client = plan(bulk(Direction::Down, None), monotonic_ns() + 300_000_000);
     client.server = nobody.local_addr().ok();
     client.pin = Some("00".repeat(32));
     client.paths = vec!["127.0.0.1".into()];
@@ -115,13 +136,51 @@ fn a_server_that_never_answers_is_an_error_in_the_report() {
     assert!(report.error.unwrap().contains("no connection"));
 }
 
+#[test]
+fn requests_are_served_and_both_ends_know_when_the_last_one_is_complete() {
+    let wanted = Requests {
+        direction: Direction::Down,
+        object_bytes: vec![1000, 300_000],
+        count: Some(10),
+        think_s: 0.0,
+        parallel: 2,
+        duration_s: None,
+    };
+    let (near, far) = both(wanted.into(), (60.0, &[]));
+    assert_eq!((&near.error, &far.error), (&None, &None));
+    assert!(near.completed_ns.is_some() && far.completed_ns.is_some());
+    assert_eq!(near.application.len(), 10);
+    assert!(near.application.iter().flatten().all(|cell| *cell != Cell::Nothing));
+    assert_eq!(near.bytes, 5 * 301_000 + 10 * 8);
+}
+
+#[test]
+fn a_call_ends_with_its_time_and_its_pieces_came_both_ways() {
+    let call = Paced {
+        direction: Ways::Both,
+        rate_mbps: 1.0,
+        piece_bytes: 1000,
+        deadline_ms: 100.0,
+        duration_s: 0.6,
+        on_s: None,
+        off_s: None,
+        reliable: false,
+    };
+    let (near, far) = both(call.into(), (0.6, &[]));
+    assert_eq!((&near.error, &far.error), (&None, &None));
+    for (end, way) in [(&near, "down"), (&far, "up")] {
+        assert!(!end.application.is_empty(), "{way}");
+        assert!(end.application.iter().all(|row| row[0] == Cell::Word(way)), "{way}");
+    }
+}
+
 /// The sender learns during the run that one path will be dark, and later that it is not.
 #[test]
 fn forecasts_arrive_and_are_corrected_during_a_run() {
-    let mut server = BulkServer::bind(SocketAddr::new(local(1), 0), &Options::default()).unwrap();
+    let mut server = TransferServer::bind(SocketAddr::new(local(1), 0), &behaviour()).unwrap();
     let epoch_ns = monotonic_ns();
     let end_ns = epoch_ns + 2_000_000_000;
-    let mut client = plan(false, None, end_ns);
+    let mut client = plan(bulk(Direction::Down, None), end_ns);
     client.server = Some(SocketAddr::new(local(1), server.port()));
     client.pin = Some(server.pin().to_owned());
     client.paths = vec!["127.0.0.2".into(), "127.0.0.3".into()];
@@ -132,7 +191,7 @@ fn forecasts_arrive_and_are_corrected_during_a_run() {
     let sends = Carry {
         epoch_ns,
         forecasts: serde_json::from_str(told).unwrap(),
-        ..plan(true, None, end_ns)
+        ..plan(bulk(Direction::Down, None), end_ns)
     };
     let far = std::thread::spawn(move || server.carry(&sends).unwrap());
     carry(&client).unwrap();
@@ -150,7 +209,7 @@ fn forecasts_arrive_and_are_corrected_during_a_run() {
 
 #[test]
 fn a_forecast_that_makes_no_sense_is_refused() {
-    let mut bad = plan(false, None, monotonic_ns());
+    let mut bad = plan(bulk(Direction::Down, None), monotonic_ns());
     bad.server = Some(SocketAddr::new(local(1), 9));
     bad.pin = Some("00".repeat(32));
     let told =

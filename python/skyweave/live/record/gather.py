@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,7 @@ from skyweave.model.totals import RunTotals
 
 Seen = dict[str, Any]
 """What a side saw of one transfer: :func:`skyweave.live.traffic.transfer.transfer`."""
+ViewOf = Callable[[config.Connection], "type[View]"]
 _SUMS = ("acked_bytes", "sent_bytes", "sent_packets", "retransmitted_packets", "timeouts",
          "received_bytes")  # fmt: skip
 
@@ -27,12 +28,12 @@ def gather(
     epoch_ns: int,
     ends: tuple[list[Seen], list[Seen]],
     links: Seen,
-    view: type[View] | None = None,
+    view_of: ViewOf | None = None,
 ) -> tuple[pl.DataFrame, pl.DataFrame, RunTotals]:
     """Return the samples, events and totals of a run.
 
-    ``ends``: what the client and the server saw of each connection. ``view``: how a connection is
-    put together, :class:`View` if not given.
+    ``ends``: what the client and the server saw of each connection. ``view_of``: how a connection
+    is put together, by :class:`View` if not given.
     """
     client, server = ends
     carried = _series(links["samples"])
@@ -40,9 +41,10 @@ def gather(
     events: list[dict[str, Any]] = []
     connections: list[Any] = []
     for number, connection in enumerate(run.connections):
-        down = connection.workload.direction == "down"
+        down = connection.workload.main_direction == "down"
         pair = (server[number], client[number])
-        one = (view or _view(connection))(run, number, epoch_ns, *(pair if down else pair[::-1]))
+        view = View if view_of is None else view_of(connection)
+        one = view(run, number, epoch_ns, *(pair if down else pair[::-1]))
         rows += one.samples(carried)
         events += one.events()
         connections.append(one.totals())
@@ -60,12 +62,6 @@ def gather(
         pl.DataFrame(events, schema=EVENT_SCHEMA),
         totals,
     )
-
-
-def _view(connection: config.Connection) -> type[View]:
-    from skyweave.live.record.gather_quic import QuicView
-
-    return QuicView if connection.transport == "mpquic" else View
 
 
 class View:
@@ -121,7 +117,7 @@ class View:
         delivered = self._delivered(times_s)
         fresh = np.diff(delivered, prepend=0.0)
         goodput = fresh * 8e-6 / interval_s
-        direction = self._connection.workload.direction
+        direction = self._connection.workload.main_direction
         for place, tick in enumerate(ticks):
             time_s = round(float(times_s[place]), 9)
             common = {"time_s": time_s, "connection": self._number}
@@ -156,7 +152,7 @@ class View:
 
     @property
     def _down(self) -> bool:
-        return self._connection.workload.direction == "down"
+        return self._connection.workload.main_direction == "down"
 
     def _path_sums(self, end: str) -> dict[int, dict[str, dict[str, int]]]:
         """Return, for each tick, the sums of each path over all its subflows, also ended ones."""
@@ -230,7 +226,7 @@ class View:
             "transport": connection.transport,
             "scheduler": "upstream",
             "congestion": name_of(connection.congestion),
-            "direction": connection.workload.direction,
+            "direction": connection.workload.main_direction,
             "start_s": connection.start_s,
             "completion_s": seconds if complete else None,
             "delivered_bytes": round(delivered),

@@ -8,6 +8,7 @@ from typing import Any
 from skyweave.algorithms.catalogue import name_of
 from skyweave.live.record.gather import View
 from skyweave.live.world.addresses import place_of
+from skyweave.model import config
 
 _SUMS = (
     "acked_bytes", "sent_bytes", "sent_packets", "retransmitted_packets", "timeouts",
@@ -74,3 +75,8 @@ class QuicView(View):
 
 def _at(seen: dict[str, Any], tick: int, key: str) -> float | None:
     return next((float(row[key]) for row in seen["rows"] if row["tick"] == tick), None)
+
+
+def view_of(connection: config.Connection) -> type[View]:
+    """Return how a connection of our own source is put together."""
+    return QuicView if connection.transport == "mpquic" else View

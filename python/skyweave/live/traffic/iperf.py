@@ -37,6 +37,8 @@ def refusal(run: config.Run) -> str | None:
         return "iperf3 speaks no multipath QUIC; take --source own"
     if any(connection.transport == "mptcp" for connection in run.connections):
         programs["mptcpize"] = "mptcpd"
+    if any(connection.workload.kind != "bulk" for connection in run.connections):
+        return "iperf3 moves bulk data alone; take --source own"
     for program, package in programs.items():
         if shutil.which(program) is None:
             return f"the program '{program}' is missing; install the package {package}"
@@ -84,7 +86,7 @@ def arguments(run: config.Run, end_s: float) -> tuple[list[str], list[str]]:
         client += ["-n", str(bulk.bytes), "-l", str(_block_bytes(bulk.bytes))]
     else:
         client += ["-t", str(math.ceil(end_s - connection.start_s))]
-    if bulk.direction == "down":
+    if bulk.main_direction == "down":
         client.append("-R")
     return client, [*around, *common, "-s", "-1"]
 
@@ -116,11 +118,13 @@ def carry(
     )
     near = world.answer(world.client, run.stop_after_s + _ANSWER_S)
     far = world.ask(world.server, {"do": "collect", "pid": server})
-    receiver = near if connection.workload.direction == "down" else far
+    receiver = near if connection.workload.main_direction == "down" else far
     _check(near)
     seen = _seen(receiver["output"], near["opened_ns"], connection.workload.bytes)
     silent: Seen = {"rows": [], "completed_ns": None}
-    return ([seen], [silent]) if connection.workload.direction == "down" else ([silent], [seen])
+    return (
+        ([seen], [silent]) if connection.workload.main_direction == "down" else ([silent], [seen])
+    )
 
 
 def _check(measured: Message) -> None:
@@ -177,3 +181,8 @@ class LinkView(View):
     def totals(self) -> dict[str, Any]:
         """Return the sums of the connection; whether it fell back to TCP is not known."""
         return {**super().totals(), "fallback": None}
+
+
+def view_of(_connection: config.Connection) -> type[View]:
+    """Return how a connection that iperf3 carried is put together."""
+    return LinkView

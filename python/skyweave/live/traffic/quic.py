@@ -9,10 +9,6 @@ from skyweave import _skyweave
 from skyweave.live.world import addresses
 from skyweave.live.world.messages import Message
 from skyweave.model import config
-from skyweave.quic.options import options
-
-_FIRST_WINDOW_BYTES = 131_072
-"""Window at first where it grows by itself; that of the simulator (crates/sim/src/end/quic.rs)."""
 
 
 def order(run: config.Run, number: int) -> Message:
@@ -20,22 +16,14 @@ def order(run: config.Run, number: int) -> Message:
     connection = run.connections[number]
     names = connection.paths or tuple(path.name for path in run.paths)
     places = {path.name: place for place, path in enumerate(run.paths)}
-    window = connection.receive_buffer_bytes
-    chosen = options(
-        connection.scheduler,
-        connection.congestion,
-        connection.quic.ack_path,
-        connection.quic.reinjection,
-        datagram_bytes=connection.quic.datagram_bytes,
-        max_paths=2 * len(names) + 2,  # an abandoned path keeps its ID for some time
-        ecn=False,
-        idle_timeout_s=0.0,  # as TCP: an outage of any length ends nothing
-        send_buffer_bytes=connection.send_buffer_bytes,
-        receive_window_bytes=min(window, _FIRST_WINDOW_BYTES) if connection.autotune else window,
-        max_receive_window_bytes=window,
-    )
+    told = connection.model_dump(mode="json")
+    own = ("congestion", "quic", "send_buffer_bytes", "receive_buffer_bytes", "autotune")
+    behaviour = {
+        "connection": {**{key: told[key] for key in own}, "paths": len(names)},
+        "scheduler": told["scheduler"],
+    }
     return {
-        "options": chosen,
+        "behaviour": behaviour,
         "paths": [addresses.device(places[name], name) for name in names],
         "backups": [
             addresses.device(places[name], name) for name in names if run.paths[places[name]].backup
@@ -54,7 +42,7 @@ def order(run: config.Run, number: int) -> Message:
 def listen(flow: Message) -> _skyweave.QuicBulkServer:
     """Return the server's end of a connection, listening; its ``pin`` is for the client."""
     host, port = flow["server"]
-    return _skyweave.QuicBulkServer(f"{host}:{port}", json.dumps(flow["options"]))
+    return _skyweave.QuicBulkServer(f"{host}:{port}", json.dumps(flow["behaviour"]))
 
 
 def carry(
@@ -65,9 +53,8 @@ def carry(
     The result has the keys of :func:`skyweave.live.traffic.transfer.transfer`, and more.
     """
     plan = {
-        "options": flow["options"],
-        "sends": flow["sends"],
-        "bytes": flow["size_bytes"],
+        "behaviour": flow["behaviour"],
+        "workload": flow["workload"],
         "epoch_ns": epoch_ns,
         "end_ns": flow["end_ns"],
         "interval_ns": interval_ns,
@@ -84,5 +71,6 @@ def carry(
             seen = json.loads(_skyweave.quic_carry(json.dumps(plan)))
     except (OSError, ValueError) as error:
         seen = {"bytes": 0, "completed_ns": None, "error": str(error), "rows": [], "events": []}
+    seen.setdefault("application", [])
     opened_ns = None if seen["error"] and not seen["rows"] else flow["start_ns"]
     return {**seen, "place": flow["place"], "opened_ns": opened_ns}

@@ -1,4 +1,6 @@
-"""Source and sink of a run: bulk transfers over the kernel's sockets, and what is seen of them.
+"""The workloads of a run over the kernel's sockets, and what is seen of them.
+
+Bulk transfers are moved here; other workloads by ``crates/sockets`` (``kernel.rs``).
 
 Runs in the agent of each side. All times are those of ``CLOCK_MONOTONIC``, which both sides share.
 """
@@ -6,6 +8,8 @@ Runs in the agent of each side. All times are those of ``CLOCK_MONOTONIC``, whic
 from __future__ import annotations
 
 import contextlib
+import json
+import os
 import socket
 import struct
 import threading
@@ -13,6 +17,7 @@ import time
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from skyweave import _skyweave
 from skyweave.live.traffic.kernel import IPPROTO_MPTCP, mptcp_state, set_congestion, tcp_state
 
 _CHUNK_BYTES = 1 << 18
@@ -34,6 +39,11 @@ class Flow:
     size_bytes: int | None
     start_ns: int
     end_ns: int
+    workload: dict[str, Any] | None = None
+    """Any but bulk."""
+
+
+Listener = socket.socket | _skyweave.KernelListener
 
 
 @dataclass
@@ -41,13 +51,18 @@ class _Live:
     """A transfer on its way."""
 
     flow: Flow
-    listener: socket.socket | None = None
+    listener: Listener | None = None
     sock: socket.socket | None = None
     moved_bytes: int = 0
     opened_ns: int | None = None
     completed_ns: int | None = None
     last_state: dict[str, Any] = field(default_factory=dict)
     """What the kernel said when the transfer was complete, before its ends took leave."""
+    end: _skyweave.KernelEnd | None = None
+    """What runs a workload other than bulk."""
+    is_carrying: bool = False
+    """It does so now; its report follows."""
+    application: list[list[Any]] = field(default_factory=list)
     over: bool = False
     error: str | None = None
     rows: list[dict[str, Any]] = field(default_factory=list)
@@ -60,8 +75,10 @@ def _socket(flow: Flow) -> socket.socket:
     return sock
 
 
-def listen(flow: Flow) -> socket.socket:
-    """Return a socket that waits for the client of this transfer."""
+def listen(flow: Flow) -> Listener:
+    """Return what waits for the client of this transfer."""
+    if flow.workload is not None:
+        return _skyweave.KernelListener(_plan(flow, 0))
     sock = _socket(flow)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     sock.bind(flow.server)
@@ -70,7 +87,7 @@ def listen(flow: Flow) -> socket.socket:
 
 
 def transfer(
-    flows: list[Flow], listeners: list[socket.socket], epoch_ns: int, interval_ns: int
+    flows: list[Flow], listeners: list[Listener], epoch_ns: int, interval_ns: int
 ) -> list[dict[str, Any]]:
     """Carry out all transfers; return, for each, what was seen every ``interval_ns``.
 
@@ -80,7 +97,7 @@ def transfer(
     for live, listener in zip(lives, listeners, strict=False):
         live.listener = listener
     for live in lives:
-        threading.Thread(target=_carry, args=(live,), daemon=True).start()
+        threading.Thread(target=_carry, args=(live, epoch_ns), daemon=True).start()
     tick = 1
     while not all(live.over for live in lives):
         _sleep_until(epoch_ns + tick * interval_ns)
@@ -90,9 +107,27 @@ def transfer(
     return [_report(live) for live in lives]
 
 
-def _carry(live: _Live) -> None:
+def _plan(flow: Flow, epoch_ns: int) -> str:
+    """Return what one end of a workload is built from (``KernelPlan`` of ``crates/sockets``)."""
+    host, port = flow.server
+    plan = {
+        "transport": flow.transport,
+        "congestion": flow.congestion,
+        "server": f"{host}:{port}",
+        "source": flow.source,
+        "workload": flow.workload,
+        "epoch_ns": epoch_ns,
+        "end_ns": flow.end_ns,
+    }
+    return json.dumps(plan)
+
+
+def _carry(live: _Live, epoch_ns: int) -> None:
     """Open the connection and move the data, until all is moved or the time is over."""
     try:
+        if live.flow.workload is not None:
+            _run(live, _plan(live.flow, epoch_ns))
+            return
         if not _open(live):
             return
         if live.flow.sends:
@@ -104,9 +139,31 @@ def _carry(live: _Live) -> None:
             live.error = f"{error.strerror or error} after {live.moved_bytes} bytes"
 
 
+def _run(live: _Live, plan: str) -> None:
+    """Run a workload other than bulk to its end."""
+    flow = live.flow
+    if isinstance(live.listener, _skyweave.KernelListener):
+        live.end = live.listener.accept(plan)
+    else:
+        _sleep_until(flow.start_ns)
+        live.end = _skyweave.KernelEnd.connect(plan)
+    if live.end is None:
+        return
+    live.is_carrying = True
+    live.sock = socket.socket(fileno=os.dup(live.end.fileno()))
+    live.opened_ns = flow.start_ns
+    try:
+        report = json.loads(live.end.run())
+        live.application = report["application"]
+        live.last_state = _state(live)
+        live.completed_ns = report["completed_ns"]
+    finally:
+        live.is_carrying = False
+
+
 def _open(live: _Live) -> bool:
     flow = live.flow
-    if live.listener is not None:
+    if isinstance(live.listener, socket.socket):
         live.listener.settimeout(max((flow.end_ns - time.monotonic_ns()) / 1e9, 0.001))
         try:
             live.sock, _ = live.listener.accept()
@@ -163,9 +220,12 @@ def _look(live: _Live, tick: int) -> None:
     if live.over or live.opened_ns is None:
         live.over = live.over or time.monotonic_ns() >= live.flow.end_ns
         return
-    row: dict[str, Any] = {"tick": tick, "at_ns": time.monotonic_ns(), "bytes": live.moved_bytes}
+    moved_bytes = live.moved_bytes if live.end is None else live.end.moved_bytes
+    row: dict[str, Any] = {"tick": tick, "at_ns": time.monotonic_ns(), "bytes": moved_bytes}
     row |= live.last_state or _state(live)
     live.rows.append(row)
+    if live.is_carrying:
+        return  # it ends by itself, and has something to say
     if live.completed_ns is not None or row["at_ns"] >= live.flow.end_ns:
         live.over = True
         _end(live)
@@ -185,7 +245,7 @@ def _state(live: _Live) -> dict[str, Any]:
 
 def _end(live: _Live) -> None:
     for sock in (live.sock, live.listener):
-        if sock is not None:
+        if isinstance(sock, socket.socket):
             with contextlib.suppress(OSError):
                 sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _ABORT)
                 sock.shutdown(socket.SHUT_RDWR)
@@ -194,7 +254,8 @@ def _end(live: _Live) -> None:
 def _report(live: _Live) -> dict[str, Any]:
     return {
         "place": live.flow.place,
-        "bytes": live.moved_bytes,
+        "bytes": live.moved_bytes if live.end is None else live.end.moved_bytes,
+        "application": live.application,
         "opened_ns": live.opened_ns,
         "completed_ns": live.completed_ns,
         "error": live.error,

@@ -8,9 +8,18 @@ from typing import Any
 
 from skyweave.report.criteria import grades
 from skyweave.report.criteria.finding import Finding, amount, numbers, with_interval
-from skyweave.report.numbers.engines import WIDE, Case, Comparison, compare, deviation, share_within
+from skyweave.report.numbers.engines import (
+    WIDE,
+    Case,
+    Comparison,
+    compare,
+    deviation,
+    deviations,
+    share_within,
+)
 from skyweave.report.numbers.namer import Namer
 from skyweave.report.numbers.panel import Results
+from skyweave.results.quantities import WORDS
 from skyweave.study.language.criteria import Agreement
 
 NO_PAIRS = "Not tested: no simulated run has a live one that is equal in all else."
@@ -21,15 +30,17 @@ _BARE = ("direction", "transport", "mode", "scheduler", "congestion", "queue", "
 
 def find_agreement(criterion: Agreement, results: Results) -> tuple[list[Case], Finding | None]:
     """Grade an agreement over its cases; ``None`` where no run has a partner."""
-    cases = compare(results).chosen(criterion, criterion.cells)
+    of = criterion.quantity
+    cases = [c for c in compare(results).chosen(criterion, criterion.cells) if deviations([c], of)]
     if not cases:
         return [], None
     if criterion.measure == "median":
         name = "median |sim ÷ live \N{MINUS SIGN} 1|"
-        found = deviation(cases, results.bootstrap)
+        found = deviation(cases, results.bootstrap, of)
     else:
         name = f"cases within ±{amount(criterion.within, True)}"
-        found = share_within(cases, criterion.within, results.bootstrap)
+        found = share_within(cases, criterion.within, results.bootstrap, of)
+    name += f" of {WORDS[of].axis}" if of != "goodput" else ""
     ours = f"{name}: {with_interval(found, True)} over {len(cases)} cases"
     band = f"{criterion.relation} {amount(criterion.limit, True)}"
     late = sum(case.flagged for case in cases)

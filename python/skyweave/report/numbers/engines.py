@@ -22,11 +22,15 @@ from skyweave.report.numbers.metrics import Values
 from skyweave.report.numbers.panel import Results
 from skyweave.report.numbers.stats import Draws, Estimate
 from skyweave.results.pathset import PathSet
+from skyweave.results.quantities import Compared
 from skyweave.results.selection import Selection
 from skyweave.study.language.labels import SETTINGS, Labels, matches, pairs_of
 
-LEAST_MBPS = 0.001
-"""A live goodput below this counts as this much, so that a ratio to silence is a large number."""
+LEAST: dict[Compared, float] = {
+    "goodput": 0.001, "retransmissions": 20.0, "longest_stall_s": 0.5,
+}  # fmt: skip
+"""A live value below this counts as this much (Mbit/s, packets, s): a few packets, or a sample
+or two of 0.1 s, are no deviation, and a ratio to silence is a large number."""
 TIGHT, WIDE = 0.03, 0.10
 """The two bands of |sim ÷ live - 1| that figures show."""
 _EACH = ("drive", "seed", "origin", "synthetic", "engine")
@@ -46,6 +50,15 @@ class Measured:
     """Longest time without application goodput between the first delivery and the end."""
     rtt_p50_ms: float | None
     rtt_p95_ms: float | None
+
+    def value(self, quantity: Compared) -> float | None:
+        """Return one of the quantities that a criterion can grade."""
+        values: dict[Compared, float | None] = {
+            "goodput": self.goodput_mbps,
+            "retransmissions": self.retransmitted_packets,
+            "longest_stall_s": self.stall_s,
+        }
+        return values[quantity]
 
 
 @dataclass(frozen=True)
@@ -68,12 +81,22 @@ class Case:
     def ratio(self) -> float:
         """Goodput simulated ÷ live; 1 where both are silent."""
         sim, live = self.sim.goodput_mbps, self.live.goodput_mbps
-        return 1.0 if sim == live else sim / max(live, LEAST_MBPS)
+        return 1.0 if sim == live else sim / max(live, LEAST["goodput"])
 
     @property
     def deviation(self) -> float:
         """How far the ratio is from 1: \\|sim ÷ live - 1\\|."""
         return abs(self.ratio - 1)
+
+    def apart(self, quantity: Compared) -> float | None:
+        """How far simulated and live values are apart, as a part of the live one.
+
+        ``None``: a record says nothing of the quantity.
+        """
+        sim, live = self.sim.value(quantity), self.live.value(quantity)
+        if sim is None or live is None:
+            return None
+        return abs(sim - live) / max(live, LEAST[quantity])
 
 
 @dataclass(frozen=True)
@@ -239,12 +262,21 @@ def _mean(values: Sequence[float | None]) -> float | None:
     return float(np.mean(known)) if known else None
 
 
-def deviation(cases: Sequence[Case], draws: int) -> Estimate:
+def deviation(cases: Sequence[Case], draws: int, quantity: Compared = "goodput") -> Estimate:
     """Return the median of \\|sim ÷ live - 1\\| over cases; cases are drawn for its interval."""
-    return Draws(len(cases), draws).estimate([np.array([c.deviation]) for c in cases], "median")
+    found = [np.array([off]) for off in deviations(cases, quantity)]
+    return Draws(len(found), draws).estimate(found, "median")
 
 
-def share_within(cases: Sequence[Case], within: float, draws: int) -> Estimate:
+def share_within(
+    cases: Sequence[Case], within: float, draws: int, quantity: Compared = "goodput"
+) -> Estimate:
     """Return the share of cases whose \\|sim ÷ live - 1\\| is at most ``within``."""
-    inside = [np.array([float(c.deviation <= within + 1e-12)]) for c in cases]
-    return Draws(len(cases), draws).estimate(inside, "mean")
+    inside = [np.array([float(off <= within + 1e-12)]) for off in deviations(cases, quantity)]
+    return Draws(len(inside), draws).estimate(inside, "mean")
+
+
+def deviations(cases: Sequence[Case], quantity: Compared) -> list[float]:
+    """Return the deviation of each case whose records tell it."""
+    found = [case.apart(quantity) for case in cases]
+    return [off for off in found if off is not None]

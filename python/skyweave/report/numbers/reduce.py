@@ -13,9 +13,11 @@ import polars as pl
 from skyweave.errors import ResultsError
 from skyweave.model.record import Record
 from skyweave.report.numbers import metrics
+from skyweave.report.numbers.applications import application_quantities
 from skyweave.report.numbers.link_rtt import link_rtts
 from skyweave.report.numbers.metrics import Values
 from skyweave.report.numbers.ramp import ramps_s
+from skyweave.report.numbers.recovery import recoveries_s
 from skyweave.report.numbers.run_totals import run_totals
 
 Labels = dict[str, Any]
@@ -55,7 +57,7 @@ def read(folder: Path, labels: Labels, how: Reduction) -> Reduced:
         ) from error
     run = record.provenance["run"]
     duration_s = float(run["stop_after_s"])
-    is_file = run["connections"][0]["workload"]["bytes"] is not None
+    is_file = run["connections"][0]["workload"].get("bytes") is not None
     if is_file:
         duration_s = min(float(record.totals["simulated_s"]), duration_s)
     bin_s = duration_s if is_file else how.bin_s
@@ -78,8 +80,10 @@ def read(folder: Path, labels: Labels, how: Reduction) -> Reduced:
             "srtt_ms": srtt,
             "flow_ratio": _flow_ratio(flows, counts),
             "ramp_s": ramps_s(record, used, labels["direction"]),
+            "recovery_s": recoveries_s(record, used, labels["direction"]),
             "utilisation": _utilisation(metrics.total_of(flows), [capacity[n] for n in names]),
             **link_rtts(run["paths"], how, float(run["stop_after_s"])),
+            **application_quantities(record),
             **run_totals(record.totals, labels["direction"], how.kinds),
         },
     )

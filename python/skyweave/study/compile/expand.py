@@ -28,13 +28,12 @@ from skyweave.study.compile.links import (
     opening_order,
 )
 from skyweave.study.compile.product import Chosen, chosen, merged, of, of_transport
+from skyweave.study.compile.workloads import MIB, workload_of
 from skyweave.study.language.flows import Mix
 from skyweave.study.language.label_words import as_queue
 from skyweave.study.language.plan import SET_WORDS, Compare, Plan
 from skyweave.study.language.starts import StartRule, begin_s
 
-MIB = 2**20
-"""Bytes of a mebibyte."""
 PACKET_BITS = 12_000
 """A packet of 1,500 bytes."""
 EngineName = Literal["sim", "live"]
@@ -245,11 +244,7 @@ def _connections(
                 transport=transport,
                 **own,
                 congestion=one["mix"][0].congestion,
-                workload=config.Bulk(
-                    direction=direction,
-                    duration_s=duration_s,
-                    bytes=None if one["file_mib"] is None else round(one["file_mib"] * MIB),
-                ),
+                workload=workload_of(one, direction, duration_s),
                 send_buffer_bytes=round(one["send_buffer_mb"] * 1e6),
                 receive_buffer_bytes=round(one["receive_buffer_mb"] * 1e6),
                 autotune=one["autotune"],

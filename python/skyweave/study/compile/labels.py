@@ -26,7 +26,7 @@ def labels_of(
         "origin": member.drive.origin,
         "synthetic": member.drive.synthetic,
         "seed": member.seed,
-        "direction": connection.workload.direction,
+        "direction": connection.workload.main_direction,
         "paths": PathSet.of(paths),
         "transport": connection.transport,
         **{name: _label(about, values[name], connection) for name, about in LABELS.items()},

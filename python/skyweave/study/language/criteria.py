@@ -9,7 +9,7 @@ from pydantic import Field, field_validator, model_validator
 
 from skyweave.model.validated import Positive, StudyModel, complaint
 from skyweave.results.pathset import PathSet
-from skyweave.results.quantities import BIN_S, Quantity
+from skyweave.results.quantities import BIN_S, Compared, Quantity
 from skyweave.results.selection import Selection, Setting, check_statistic
 from skyweave.study.language.figures import PublishedValue
 
@@ -169,12 +169,13 @@ class Identity(_Criterion):
 
 
 class Agreement(_Criterion):
-    """Simulated and live runs agree: a statistic of |goodput simulated ÷ live - 1| over cases.
+    """Simulated and live runs agree: a statistic of |simulated ÷ live - 1| over cases.
 
     ``median`` of it, or the share of cases ``within`` (0 to 1); intervals are drawn over cases.
     """
 
     kind: Literal["agreement"]
+    quantity: Compared = "goodput"
     measure: Literal["median", "share_within"] = "median"
     within: Positive = 0.1
     relation: Literal["<", "<=", ">", ">="]

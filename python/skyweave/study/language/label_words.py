@@ -36,3 +36,19 @@ def loss_label(loss: Literal["path"] | float | dict[str, float]) -> str | float:
     if not isinstance(loss, dict):
         return loss
     return ", ".join(f"{name}={ratio:g}" for name, ratio in loss.items())
+
+
+def workload_label(workload: Literal["bulk"] | config.Workload) -> str:
+    """Return a workload in one word, with its settings.
+
+    >>> workload_label(config.Workload(kind="requests", object_bytes=[1000, 5000], count=9))
+    'requests(object_bytes=1000/5000, count=9)'
+    """
+    if workload == "bulk":
+        return workload
+    told = workload.model_dump(exclude={"kind"}, exclude_unset=True)
+    words = [
+        f"{name}={'/'.join(map(str, value)) if isinstance(value, list | tuple) else value}"
+        for name, value in told.items()
+    ]
+    return f"{workload.kind}({', '.join(words)})"

@@ -14,13 +14,13 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, Field, ValidationInfo, field_validator, model_validator
 
-from skyweave.algorithms.catalogue import Choice, Kind, label
+from skyweave.algorithms.catalogue import Choice, Kind, label, names
 from skyweave.model import config
 from skyweave.model.base import Ratio
 from skyweave.model.config import Queue
 from skyweave.model.validated import Amount, Name, Positive, StudyModel, complaint
 from skyweave.study.language.choices import checked, listed, spread
-from skyweave.study.language.label_words import loss_label, queue_label
+from skyweave.study.language.label_words import loss_label, queue_label, workload_label
 from skyweave.study.language.starts import StartRule
 
 Belongs = Literal["run", "connection", "multipath", "mptcp", "mpquic", "links", "forecast"]
@@ -108,8 +108,7 @@ class Settings(StudyModel):
         tuple[Choice, ...] | None,
         About(
             "multipath",
-            "`minrtt`, `roundrobin`, `blest`, `upstream`, `ecf`, `redundant`, `daps`, `sttf`, "
-            "`stms`, `peekaboo`, `alcs`, `backup`, or `python:FILE.py:CLASS`",
+            ", ".join(f"`{name}`" for name in names("scheduler")) + ", or `python:FILE.py:CLASS`",
             default=_of(config.Connection, "scheduler"),
             inner=True,
             algorithms="scheduler",
@@ -231,6 +230,16 @@ class Settings(StudyModel):
             "is then the limit",
             shown="none",
             axis="file (MiB)",
+        ),
+    ] = None
+    workload: Annotated[
+        tuple[Literal["bulk"] | config.Workload, ...] | None,
+        About(
+            "run",
+            '`"bulk"`, or a table with `kind`: `"requests"` (objects one after the other) or '
+            '`"paced"` (pieces at a rate, with deadlines), see below',
+            default="bulk",
+            label_of=workload_label,
         ),
     ] = None
     subflows_per_path: Annotated[

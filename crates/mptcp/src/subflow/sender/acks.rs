@@ -14,7 +14,8 @@ impl SubflowSender {
         let newest = ack.checked_sub(1).and_then(|seq| self.board.get(seq)).map(|p| p.data);
         effects.delivered = newest.map(|piece| (piece.dsn + piece.bytes, segment.data_ack));
         let outcome = self.board.on_ack(now, ack, sacks, echo, &mut self.rtt);
-        effects.acked_bytes = outcome.delivered_bytes;
+        effects.acked_bytes = outcome.payload_bytes;
+        self.delivered_bytes += outcome.payload_bytes;
         if segment.duplicate {
             self.board.on_duplicate();
         }
@@ -111,7 +112,7 @@ impl SubflowSender {
             self.ca = CaState::Recovery;
             self.recovery_end = self.board.next();
             self.undo = UndoPoint::default();
-            let target = (self.cc.window_bytes() / self.mss_bytes).max(1);
+            let target = (self.cc.window_bytes() / self.counted_bytes).max(1);
             self.prr = self.cc.reduces_by_prr().then(|| Prr::new(prior_cwnd, target));
             self.probe = None;
         }
@@ -140,9 +141,9 @@ impl SubflowSender {
             if self.ca == CaState::Open {
                 let lost = LossOutcome {
                     packets: 1,
-                    bytes: self.mss_bytes,
-                    tx_in_flight_bytes: self.board.in_flight_bytes() + self.mss_bytes,
-                    lost_since_sent_bytes: self.mss_bytes,
+                    bytes: self.counted_bytes,
+                    tx_in_flight_bytes: self.board.in_flight_bytes() + self.counted_bytes,
+                    lost_since_sent_bytes: self.counted_bytes,
                 };
                 self.report_loss(now, &lost, true);
                 self.recovery_end = self.board.una();

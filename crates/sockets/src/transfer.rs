@@ -1,17 +1,16 @@
-//! A bulk transfer: this many bytes, or as many as fit into a time, one way over one stream, looked
-//! at every now and then. What live runs and benchmarks measure.
+//! One end of a workload over multipath QUIC, looked at every now and then: what live runs and
+//! benchmarks measure.
 
 use crate::clock::{Clock, monotonic_ns};
 use crate::foresight::Foresight;
 use crate::session::{Ends, PathReport, Session, Status};
-use mpquic::{Closed, Endpoint, Event, Read};
+use application::{Application, Row as Measured, Workload};
+use mpquic::{ApplicationHost, Closed, Endpoint, Event};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use units::{Duration, Instant, PathId};
+use units::{Direction, Duration, Instant, PathId};
 
-const CHUNK_BYTES: usize = 1 << 18;
-static ZEROS: [u8; CHUNK_BYTES] = [0; CHUNK_BYTES];
 /// The receiver has everything.
 pub(crate) const COMPLETE: u64 = 0;
 /// The time of the transfer is over.
@@ -19,11 +18,9 @@ const TIME_OVER: u64 = 1;
 
 /// What a transfer is.
 #[derive(Clone, Debug)]
-pub struct BulkPlan {
-    /// This end sends; otherwise it receives.
-    pub sends: bool,
-    /// Size; `None`: until the end of time.
-    pub bytes: Option<u64>,
+pub struct TransferPlan {
+    /// What runs.
+    pub workload: Workload,
     /// It is over then, finished or not.
     pub end: Instant,
     /// Samples are counted from here.
@@ -113,7 +110,7 @@ pub struct Happening {
 
 /// What became of a transfer.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct BulkReport {
+pub struct TransferReport {
     /// Bytes moved.
     pub bytes: u64,
     /// `CLOCK_MONOTONIC` of the end of the handshake, in ns.
@@ -136,27 +133,35 @@ pub struct BulkReport {
     pub rows: Vec<Row>,
     /// What happened to the paths.
     pub events: Vec<Happening>,
+    /// What the application measured, in the columns of its workload.
+    pub application: Vec<Measured>,
 }
 
 /// A report that is filled while the transfer runs.
 #[derive(Clone, Debug, Default)]
-pub struct Shared(Arc<Mutex<BulkReport>>);
+pub struct Shared(Arc<Mutex<TransferReport>>);
 
 impl Shared {
     /// The report, to read or to take.
-    pub fn lock(&self) -> MutexGuard<'_, BulkReport> {
+    pub fn lock(&self) -> MutexGuard<'_, TransferReport> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl TransferPlan {
+    /// This end sends most of the data.
+    fn sends(&self) -> bool {
+        (self.workload.describe().direction() == Direction::Up) == self.is_client
     }
 }
 
 /// One end of a transfer.
 #[derive(Debug)]
-pub struct Bulk {
-    plan: BulkPlan,
+pub struct Transfer {
+    plan: TransferPlan,
     report: Shared,
-    stream: Option<u64>,
-    moved: u64,
-    finished: bool,
+    application: Box<dyn Application>,
+    host: ApplicationHost,
     tick: u64,
     state: (u64, u64),
     /// With which code it ends.
@@ -167,18 +172,30 @@ pub struct Bulk {
     clients: BTreeMap<PathId, String>,
 }
 
-impl Bulk {
+impl Transfer {
     /// One end of a transfer, and its report.
-    pub fn new(plan: BulkPlan) -> (Self, Shared) {
+    pub fn new(plan: TransferPlan) -> (Self, Shared) {
         let report = Shared::default();
         let shared = report.clone();
-        let (stream, moved, finished, state) = (None, 0, false, (0, 0));
-        let clients = BTreeMap::new();
-        let (tick, end, over) = (0, None, false);
-        let mut bulk =
-            Self { plan, report, stream, moved, finished, tick, state, end, over, clients };
-        bulk.tick = bulk.tick_after(bulk.plan.clock.now());
-        (bulk, shared)
+        let workload = plan.workload.describe();
+        let mut transfer = Self {
+            application: if plan.is_client { workload.client() } else { workload.server() },
+            host: ApplicationHost::default(),
+            plan,
+            report,
+            tick: 0,
+            state: (0, 0),
+            end: None,
+            over: false,
+            clients: BTreeMap::new(),
+        };
+        transfer.tick = transfer.tick_after(transfer.plan.clock.now());
+        (transfer, shared)
+    }
+
+    /// Bytes moved the way that most data go.
+    fn moved(&self) -> u64 {
+        if self.plan.sends() { self.host.written_bytes() } else { self.host.read_bytes() }
     }
 
     /// The first sample after a moment; 0 where there are none.
@@ -196,45 +213,9 @@ impl Bulk {
         }
     }
 
-    fn send(&mut self, endpoint: &mut Endpoint) {
-        if self.stream.is_none() && endpoint.is_connected() {
-            self.stream = endpoint.open_stream(false).ok();
-        }
-        let Some(stream) = self.stream.filter(|_| !self.finished) else { return };
-        loop {
-            let left = self.plan.bytes.map_or(u64::MAX, |bytes| bytes - self.moved);
-            if left == 0 {
-                self.finished = endpoint.finish(stream).is_ok();
-                return;
-            }
-            let next = left.min(CHUNK_BYTES as u64) as usize;
-            match endpoint.write(stream, &ZEROS[..next]) {
-                Ok(0) | Err(_) => return, // full, or over
-                Ok(taken) => self.moved += taken as u64,
-            }
-        }
-    }
-
-    /// Reads what is there: true when everything came.
-    fn receive(&mut self, now: Instant, endpoint: &mut Endpoint, events: &[Event]) -> bool {
-        for event in events {
-            if let Event::StreamOpened(stream) = event {
-                self.stream.get_or_insert(*stream);
-            }
-        }
-        let Some(stream) = self.stream else { return false };
-        loop {
-            match endpoint.read(now, stream, CHUNK_BYTES) {
-                Ok(Read::Data(data)) => self.moved += data.len() as u64,
-                Ok(Read::Finished) => return true,
-                _ => return false,
-            }
-        }
-    }
-
     fn note(&self, endpoint: &Endpoint, events: &[Event]) {
         let mut report = self.report.lock();
-        report.bytes = self.moved;
+        report.bytes = self.moved();
         for event in events {
             match event {
                 Event::PathEstablished(net) => {
@@ -250,8 +231,8 @@ impl Bulk {
                     report.fallback = true;
                     self.happen(&mut report, None, "fallback", 0);
                 }
-                Event::Closed(Closed::PeerApplication(COMPLETE, _)) if self.plan.sends => {
-                    report.completed_ns = Some(monotonic_ns());
+                Event::Closed(Closed::PeerApplication(COMPLETE, _)) => {
+                    report.completed_ns.get_or_insert(monotonic_ns());
                 }
                 Event::Closed(Closed::Local | Closed::PeerApplication(..)) => {}
                 Event::Closed(closed) => {
@@ -269,10 +250,10 @@ impl Bulk {
     }
 }
 
-impl Bulk {
+impl Transfer {
     fn happen(
         &self,
-        report: &mut BulkReport,
+        report: &mut TransferReport,
         net: Option<PathId>,
         event: &'static str,
         value: u64,
@@ -282,21 +263,17 @@ impl Bulk {
     }
 }
 
-impl Session for Bulk {
+impl Session for Transfer {
     fn work(&mut self, now: Instant, endpoint: &mut Endpoint, events: &[Event]) -> Status {
         if self.end.is_some() {
             return Status::Working;
         }
         self.plan.foresight.deliver(now, endpoint);
-        let complete = if self.plan.sends {
-            self.send(endpoint);
-            false // the receiver says so
-        } else {
-            self.receive(now, endpoint, events)
-        };
+        let signals = events.iter().filter_map(ApplicationHost::signal);
+        self.host.serve(now, endpoint, signals, &mut *self.application);
         self.note(endpoint, events);
         self.state = (endpoint.totals().reorder_bytes, endpoint.send_window_bytes());
-        if complete {
+        if self.application.is_done() {
             self.report.lock().completed_ns.get_or_insert(monotonic_ns());
             self.end = Some(COMPLETE);
         }
@@ -310,7 +287,10 @@ impl Session for Bulk {
         match self.end {
             Some(_) if self.over => Instant::FAR_FUTURE,
             Some(_) => Instant::ZERO,
-            None => self.tick_at().min(self.plan.end).min(self.plan.foresight.due()),
+            None => {
+                let look = self.tick_at().min(self.plan.end).min(self.plan.foresight.due());
+                self.application.poll_at().map_or(look, |at| at.min(look))
+            }
         }
     }
 
@@ -319,12 +299,16 @@ impl Session for Bulk {
             self.end.get_or_insert(TIME_OVER);
         }
         self.over = self.end.is_some();
+        if self.over {
+            let rows = self.application.rows(self.plan.epoch, now.min(self.plan.end));
+            self.report.lock().application = rows;
+        }
         // What ends between two samples has its last one at the second.
         if self.tick_at() <= now || (self.over && self.plan.interval > Duration::ZERO) {
             self.report.lock().rows.push(Row {
                 tick: self.tick,
                 at_ns: self.plan.clock.to_monotonic_ns(now),
-                bytes: self.moved,
+                bytes: self.moved(),
                 reorder_bytes: self.state.0,
                 send_window_bytes: self.state.1,
                 subflows: paths.iter().filter_map(|path| row_of(path, &self.plan)).collect(),
@@ -342,7 +326,7 @@ impl Session for Bulk {
     }
 }
 
-fn row_of(path: &PathReport, plan: &BulkPlan) -> Option<PathRow> {
+fn row_of(path: &PathReport, plan: &TransferPlan) -> Option<PathRow> {
     let stats = path.stats?;
     let local = path.local.map_or((String::new(), 0), |local| {
         (local.ip().to_canonical().to_string(), if plan.is_client { 0 } else { local.port() })

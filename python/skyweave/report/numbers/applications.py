@@ -1,0 +1,45 @@
+"""Quantities of applications: what is measured of the table that each kind of workload has."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from skyweave.model.record import Record
+from skyweave.report.numbers.metrics import Values
+
+
+def application_quantities(record: Record) -> dict[str, Values]:
+    """Return the quantities of a run; arrays are empty for workloads that it has not.
+
+    ``request_ms``: the time of each request, infinite for those that were not complete;
+    ``delay_ms``: the one-way delay of each piece, infinite for those that did not come. ``_p50_``
+    and ``_p99_`` are their quantiles, one value a run. ``late_share`` is that of all pieces that
+    came after their deadline, ``lost_share`` that of those that did not come (0 to 1).
+    """
+    requests = _column(record, "requests", "completion_ms", np.inf)
+    delays = _column(record, "paced", "delay_ms", np.inf)
+    found = {"request_ms": requests, "delay_ms": delays}
+    for percent in (50, 99):
+        found[f"request_p{percent}_ms"] = _quantile(requests, percent)
+        found[f"delay_p{percent}_ms"] = _quantile(delays, percent)
+    for share in ("late", "lost"):
+        flags = _column(record, "paced", share, 0.0)
+        found[f"{share}_share"] = np.array([flags.mean()]) if flags.size else flags
+    return found
+
+
+def _column(record: Record, kind: str, name: str, absent: float) -> Values:
+    """Return a column of a kind's table, with a number where it has none; empty without table."""
+    table = record.application.get(kind)
+    if table is None:
+        return np.empty(0)
+    values: Values = table[name].cast(pl.Float64).fill_null(absent).to_numpy()
+    return values
+
+
+def _quantile(values: Values, percent: int) -> Values:
+    """Return a quantile that was observed, so that infinite values do no harm."""
+    if values.size == 0:
+        return values
+    return np.array([np.percentile(values, percent, method="higher")])
