@@ -62,5 +62,7 @@ def test_a_correction_replaces_what_a_scheduler_sees(transport: str) -> None:
 def test_updates_before_they_are_issued_are_refused() -> None:
     with pytest.raises(ValidationError, match="must not be before issued_at_s, 2 s"):
         sw.ForecastUpdate(arrives_s=1.0, forecast=sw.Forecast(issued_at_s=2.0))
+    with pytest.raises(ValidationError, match="'sat' is issued at 2 s, after the run began"):
+        path("sat", forecast=sw.Forecast(issued_at_s=2.0))
     with pytest.raises(ValidationError, match="end_s must be after start_s"):
         outage(2.0, 2.0)

@@ -180,6 +180,7 @@ def test_broken_files(tmp_path, change, said):
          "in order of their start"),
         ({"forecast": {"outages": [{"start_s": 5, "end_s": 5}]}}, "end_s must be after start_s"),
         ({"forecast": {"issued_at_s": 2, "valid_until_s": 1}}, "must be after issued_at_s, 2 s"),
+        ({"forecast": {"issued_at_s": 2}}, "must stand in updates"),
         ({"updates": [{"arrives_s": 1, "forecast": {"issued_at_s": 2}}]},
          "must not be before issued_at_s, 2 s"),
         ({"updates": [{"arrives_s": 1}]}, "updates.0.forecast: Field required"),

@@ -41,6 +41,20 @@ def test_a_path_over_a_built_in_constellation():
     assert path.notes == ()
 
 
+def test_a_path_says_what_can_be_known_ahead():
+    path = orbit_path(bent_pipe(gap_s=0.2), 120.0)
+    known = path.forecast()
+    assert [(one.start_s, one.end_s) for one in known.outages] == [
+        (one.start_s, one.end_s) for one in path.outages
+    ]
+    assert known.outage(0.0, 1.0) == known.outages[0]
+    assert known.rtt_ms is not None
+    for time_s in (0, 37, 119):
+        assert known.rtt_ms.at(time_s + 0.5, 0.5) == path.rtt_ms[time_s]
+    pole = orbit_path(bent_pipe(terminal="90,0", constellation="starlink-53"), 60.0).forecast()
+    assert (len(pole.outages), pole.rtt_ms) == (1, None)
+
+
 def test_chicago_to_tokyo_over_links_between_satellites():
     fibre_ms = fibre_rtt_ms(
         Place.model_validate("chicago"), Place.model_validate("tokyo"), stretch=1.0

@@ -139,7 +139,7 @@ def test_records_of_another_kernel_or_live_engine_cannot_pass_for_ours(
     monkeypatch.setattr(engines, "ROOT", tmp_path / "code")
     first = keys(tmp_path)
     assert keys(tmp_path) == first
-    outside = tmp_path / "code" / "skyweave" / "quic" / "options.py"  # a live run imports it
+    outside = tmp_path / "code" / "skyweave" / "algorithms" / "catalogue.py"  # a live run needs it
     outside.write_text(outside.read_text() + "\n")
     edited = keys(tmp_path)
     monkeypatch.setattr(platform, "release", lambda: "99.1")
@@ -161,7 +161,7 @@ def test_the_code_of_live_runs_is_all_that_they_import() -> None:
     loaded = set(json.loads(done.stdout)) - {"skyweave._skyweave"}  # compiled; hashed by itself
     named = set(sources(engines.LIVE_CODE, engines.ROOT))
     assert loaded <= named
-    assert {"skyweave.quic.options", "skyweave.live.init", "skyweave.live.agent"} <= named
+    assert {"skyweave.algorithms.catalogue", "skyweave.live.init", "skyweave.live.agent"} <= named
     assert not any(name.startswith(("skyweave.report", "skyweave.cli")) for name in named)
 
 

@@ -11,7 +11,7 @@ from test_language import prepared, refusal
 
 from skyweave.errors import ConfigError, DataError
 from skyweave.model import config
-from skyweave.model.forecast import Forecast
+from skyweave.model.forecast import Forecast, ForecastUpdate
 from skyweave.model.windows import ForecastWindow
 
 ORBIT = """
@@ -132,6 +132,17 @@ def test_a_forecast_file_reaches_the_sender(tmp_path: Path) -> None:
     foreseen = ForecastWindow(start_s=20, end_s=22, probability=0.5)
     assert sat.forecast == Forecast(outages=(foreseen,))
     assert cable.forecast == ()
+    corrected = {"issued_at_s": 9, "outages": [{"start_s": 24, "end_s": 25}]}
+    changed = {
+        "schema_version": 2, "forecast": {"outages": [{"start_s": 20, "end_s": 22}]},
+        "updates": [{"arrives_s": 10, "forecast": corrected}],
+    }  # fmt: skip
+    del forecast["windows"]
+    (tmp_path / "sat.json").write_text(json.dumps(forecast | changed))
+    sat, cable = prepared(tmp_path, text).jobs[0].run.paths
+    assert sat.forecast == Forecast(outages=(ForecastWindow(start_s=20, end_s=22),))
+    arrives = ForecastUpdate(arrives_s=10, forecast=Forecast.model_validate(corrected))
+    assert (sat.forecast_updates, cable.forecast_updates) == ((arrives,), ())
     with pytest.raises(ConfigError, match="is not within the forecast"):
         prepared(tmp_path, text.replace("duration_s = 120", "duration_s = 300"))
     with pytest.raises(DataError, match=r"none\.json: no such file"):

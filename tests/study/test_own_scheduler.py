@@ -161,6 +161,7 @@ def test_where_it_may_not_run_is_said_in_a_sentence(
         ("python:none.py:FastestFirst", r"none\.py: cannot be read"),
         ("python:/etc/mine.py:FastestFirst", r"absolute path"),
         ("python:broken.py:FastestFirst", r"broken\.py: is no Python"),
+        ("python:deep.py:FastestFirst", r"deep\.py: is no Python"),
         ("python:long.py:FastestFirst", r"long\.py: is longer than 1000 kB"),
         ("python:known.py:minrtt", r"a scheduler is called 'minrtt' already"),
         ("python:mine.py", r"names no scheduler in Python"),
@@ -171,6 +172,7 @@ def test_what_is_wrong_with_a_name_is_said(
     study: Path, tmp_path: Path, written: str, said: str
 ) -> None:
     (tmp_path / "broken.py").write_text("class FastestFirst(:\n")
+    (tmp_path / "deep.py").write_text("x = " + "(" * 100_000)
     (tmp_path / "known.py").write_text("class minrtt: ...\n")
     (tmp_path / "long.py").write_text(MINE + "#" * 1_000_000)
     study.write_text(STUDY.replace("python:mine.py:FastestFirst", written))

@@ -68,11 +68,11 @@ impl Dispatch {
 
     // ---- asking ------------------------------------------------------------------------------
 
-    /// The paths that the scheduler may put a segment on: usable, with room in the window or, as far
-    /// as it fills them, in the queue. When there is none, it need not be asked.
-    pub fn accepting(&self, paths: &[PathView]) -> PathSet {
+    /// Whether the scheduler may put a segment on any path: usable, with room in the window or, as
+    /// far as it fills them, in the queue. If not, it need not be asked.
+    pub fn may_assign(&self, paths: &[PathView]) -> bool {
         let windows = self.capabilities.queue_limit_windows;
-        set_of(paths, |path| path.usable && path.accepts(windows))
+        paths.iter().any(|path| path.usable && path.accepts(windows))
     }
 
     /// What the scheduler says to the segment being scheduled, as it says it.
@@ -88,17 +88,24 @@ impl Dispatch {
     /// What a decision amounts to. Paths that are not usable or take nothing are left out; a decision
     /// of which nothing is left counts as a wait, and a wait is subject to the rule against deadlocks.
     pub fn order(&mut self, view: &ConnectionView<'_>, decision: Decision) -> Order {
-        let able = able(view.paths);
+        let is_able = |id| view.path(id).is_some_and(|path| path.usable && path.has_room);
         let chosen = match decision {
-            Decision::Repeat(path) if able.contains(path) => return Order::Repeat(path),
-            Decision::Ahead { path, gap_bytes } if able.contains(path) && is_new(view) => {
+            Decision::Repeat(path) if is_able(path) => return Order::Repeat(path),
+            Decision::Ahead { path, gap_bytes } if is_new(view) && is_able(path) => {
                 return Order::Ahead { path, gap_bytes };
             }
-            Decision::Send(path) => PathSet::EMPTY.with(path),
+            Decision::Send(path) if view.path(path).is_some() => PathSet::EMPTY.with(path),
             Decision::Duplicate(paths) => paths,
-            Decision::Wait(_) | Decision::Repeat(_) | Decision::Ahead { .. } => PathSet::EMPTY,
+            _ => PathSet::EMPTY, // a wait, or what cannot be followed
         };
-        let (now, queues) = (chosen.common(able), chosen.common(self.accepting(view.paths)));
+        let (mut now, mut queues) = (PathSet::EMPTY, PathSet::EMPTY);
+        for path in view.paths.iter().filter(|path| path.usable && chosen.contains(path.id)) {
+            if path.has_room {
+                now = now.with(path.id);
+            } else if path.accepts(self.capabilities.queue_limit_windows) {
+                queues = queues.with(path.id);
+            }
+        }
         match (now, queues) {
             _ if view.segment_bytes == 0 => Order::Wait,
             (PathSet::EMPTY, PathSet::EMPTY) => self.fall_back(view),
@@ -211,15 +218,11 @@ impl Dispatch {
 
 /// The paths that can carry a segment now.
 pub fn able(paths: &[PathView]) -> PathSet {
-    set_of(paths, |path| path.usable && path.has_room)
+    let able = paths.iter().filter(|path| path.usable && path.has_room);
+    able.fold(PathSet::EMPTY, |set, path| set.with(path.id))
 }
 
 /// A later segment can go first: the one being scheduled exists and was never sent.
 const fn is_new(view: &ConnectionView<'_>) -> bool {
     view.segment_bytes > 0 && !view.reinjection
-}
-
-fn set_of(paths: &[PathView], belongs: impl Fn(&PathView) -> bool) -> PathSet {
-    let paths = paths.iter().filter(|path| belongs(path));
-    paths.fold(PathSet::EMPTY, |set, path| set.with(path.id))
 }

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import ast
 import hashlib
-import importlib.util
 import sys
 import threading
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from skyweave.algorithms.catalogue import Choice, names
@@ -52,8 +52,37 @@ def resolved(choice: Choice, folder: Path) -> Choice:
     Raises :class:`ConfigError` for a file that cannot be read, that has no such class, or that is
     not the one whose hash the choice has, and for a class with the name of a known scheduler.
     """
+    file, _ = parts(choice)
+    return dict(_check(choice, folder, _read(folder, file)))
+
+
+def load(choice: Choice, folder: Path) -> Any:
+    """Import the file and return a new object of the class; **runs the user's code**.
+
+    What is run is what was hashed, imported once for each content, whatever threads ask for it.
+    Raises :class:`ConfigError` if the file has changed since it was planned.
+    """
     file, name = parts(choice)
     source = _read(folder, file)
+    _check(choice, folder, source)
+    module_name = f"skyweave_own_{hashlib.sha256(source).hexdigest()}"
+    with _LOADING:
+        module = sys.modules.get(module_name)
+        if module is None:
+            module = ModuleType(module_name)
+            module.__file__ = str(folder / file)
+            sys.modules[module_name] = module
+            try:
+                exec(compile(source, module.__file__, "exec"), module.__dict__)
+            except BaseException:
+                del sys.modules[module_name]
+                raise
+    return getattr(module, name)()
+
+
+def _check(choice: Choice, folder: Path, source: bytes) -> dict[str, str]:
+    """Return the choice as :func:`resolved` does, from the source that was read."""
+    file, name = parts(choice)
     found = {"name": name, "python": file, "sha256": hashlib.sha256(source).hexdigest()}
     if isinstance(choice, dict) and choice != found:
         raise ConfigError(f"{folder / file}: is not the file that the study was planned with")
@@ -61,36 +90,11 @@ def resolved(choice: Choice, folder: Path) -> Choice:
         raise ConfigError(f"{folder / file}: a scheduler is called '{name}' already; rename it")
     try:
         tree = ast.parse(source)
-    except (SyntaxError, ValueError) as error:
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise ConfigError(f"{folder / file}: is no Python: {error}") from None
     if not any(isinstance(one, ast.ClassDef) and one.name == name for one in tree.body):
         raise ConfigError(f"{folder / file}: has no class '{name}'")
-    return dict(found)
-
-
-def load(choice: Choice, folder: Path) -> Any:
-    """Import the file and return a new object of the class; **runs the user's code**.
-
-    The module is imported once for each content, whatever threads ask for it. Raises
-    :class:`ConfigError` if the file has changed since it was planned.
-    """
-    choice = resolved(choice, folder)
-    file, name = parts(choice)
-    module_name = f"skyweave_own_{choice['sha256']}" if isinstance(choice, dict) else ""
-    with _LOADING:
-        module = sys.modules.get(module_name)
-        if module is None:
-            spec = importlib.util.spec_from_file_location(module_name, folder / file)
-            if spec is None or spec.loader is None:
-                raise ConfigError(f"{folder / file}: cannot be imported")
-            module = importlib.util.module_from_spec(spec)
-            sys.modules[module_name] = module
-            try:
-                spec.loader.exec_module(module)
-            except BaseException:
-                del sys.modules[module_name]
-                raise
-    return getattr(module, name)()
+    return found
 
 
 def _read(folder: Path, file: str) -> bytes:

@@ -33,8 +33,9 @@ Decision = int | Sequence[int] | None | Wait | Ahead
 class Scheduler:
     """Base class of a scheduler of yours; hand an instance to :func:`skyweave.simulate`.
 
-    A wait cannot deadlock the connection: when nothing is under way anywhere, it sends on the
-    fastest path that has room. The hooks get the time in seconds and the id of the path.
+    A wait cannot deadlock the connection: when nothing is in flight anywhere, it sends on the
+    fastest path that has room, on a backup only while no other is usable. The hooks get the time in
+    seconds and the id of the path.
     """
 
     def select(self, view: ConnectionView) -> Decision:

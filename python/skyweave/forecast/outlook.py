@@ -56,6 +56,8 @@ class ForecastFile(Model):
     def _within(self) -> Self:
         if self.end_unix_s <= self.start_unix_s:
             raise ValueError("end_unix_s must be after start_unix_s")
+        if self.forecast.issued_at_s:
+            raise ValueError("what is issued after start_unix_s must stand in updates")
         span_s = self.end_unix_s - self.start_unix_s + ROUNDING_S
         for known in (self.forecast, *(one.forecast for one in self.updates)):
             starts = [one.start_s for one in known.outages]

@@ -6,7 +6,7 @@ Rust as JSON; the same names stand in ``crates/link`` and ``crates/sim``.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, model_validator
 
@@ -153,6 +153,16 @@ class Path(Model):
     """What the sending end knows ahead: nothing, the outages of the links, or this."""
     forecast_updates: tuple[ForecastUpdate, ...] = ()
     """Forecasts that reach it during the run; each replaces what was known before."""
+
+    @model_validator(mode="after")
+    def _known_in_time(self) -> Self:
+        issued_at_s = self.forecast.issued_at_s if isinstance(self.forecast, Forecast) else None
+        if issued_at_s:
+            raise ValueError(
+                f"the forecast of path '{self.name}' is issued at {issued_at_s:g} s, after the run "
+                "began: give it as one of forecast_updates"
+            )
+        return self
 
     def known(self) -> Forecast:
         """Return what the sending end knows when the run begins."""

@@ -16,7 +16,8 @@ import numpy.typing as npt
 from skyweave import _skyweave
 from skyweave._skyweave import Constellation
 from skyweave.errors import ConfigError
-from skyweave.model.windows import Window
+from skyweave.model.forecast import Forecast, ForecastSeries
+from skyweave.model.windows import ForecastWindow, Window
 from skyweave.orbit.catalogue import BUILT_IN_EPOCH, load_constellation, load_gateways
 from skyweave.orbit.places import Place
 from skyweave.orbit.spec import OrbitSpec
@@ -62,6 +63,24 @@ class OrbitPath:
     """In order and without overlap; edges lie on steps, slot edges and ends of gaps."""
     notes: tuple[str, ...]
     """What a reader should know: stale elements, satellites left out."""
+
+    def forecast(self) -> Forecast:
+        """Return what a sender may know of it ahead: its outages, and its round-trip times.
+
+        In seconds after ``start``, as the median, for it is certain; in an outage the round-trip
+        time is the last one before it.
+        """
+        outages = (ForecastWindow(start_s=one.start_s, end_s=one.end_s) for one in self.outages)
+        known = np.flatnonzero(np.isfinite(self.rtt_ms))
+        changed = known[np.diff(self.rtt_ms[known], prepend=np.inf) != 0]
+        rtt_ms = None
+        if len(changed):
+            rtt_ms = ForecastSeries(
+                times_s=tuple(self.times_s[changed].tolist()),
+                quantiles=(0.5,),
+                values=tuple((value,) for value in self.rtt_ms[changed].tolist()),
+            )
+        return Forecast(outages=tuple(outages), rtt_ms=rtt_ms)
 
 
 def orbit_path(

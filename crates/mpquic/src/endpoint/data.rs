@@ -95,7 +95,7 @@ impl Endpoint {
             if !has_data && !self.dispatch.capabilities().repeats {
                 return None;
             }
-            if self.dispatch.accepting(&self.views) == PathSet::EMPTY {
+            if !self.dispatch.may_assign(&self.views) {
                 return None;
             }
             let out = match self.ask(now, has_data) {

@@ -132,7 +132,7 @@ impl Endpoint {
     /// Asks the scheduler, if there is any path to choose, and notes how long it held the piece back.
     fn decide(&mut self, now: Instant, piece: &Piece) -> Fate {
         self.refresh_views(now, piece.carried_by);
-        if self.dispatch.accepting(&self.views) == PathSet::EMPTY {
+        if !self.dispatch.may_assign(&self.views) {
             return Fate::Waits;
         }
         let window_blocked = std::mem::take(&mut self.window_blocked);

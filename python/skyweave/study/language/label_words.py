@@ -39,7 +39,7 @@ def loss_label(loss: Literal["path"] | float | dict[str, float]) -> str | float:
 
 
 def workload_label(workload: Literal["bulk"] | config.Workload) -> str:
-    """Return a workload in one word, with what it is told to do.
+    """Return a workload in one word, with its settings.
 
     >>> workload_label(config.Workload(kind="requests", object_bytes=[1000, 5000], count=9))
     'requests(object_bytes=1000/5000, count=9)'
