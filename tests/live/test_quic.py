@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from made_paths import path
 
+from skyweave.engine.simulator import simulate
 from skyweave.errors import ConfigError
 from skyweave.live.check import refusal
 from skyweave.live.engine import run_live
@@ -96,6 +97,21 @@ def test_a_backup_path_carries_data_only_while_the_other_one_is_dark(direction: 
     assert before < 10_000  # challenges
     assert dark_end > SIZE / 2
     assert carried[-1] - used_again < 10_000  # probes
+
+
+def test_an_outage_reads_the_same_in_both_engines() -> None:
+    """Longer than any timer that would open a path anew."""
+    b = path("b", 30.0, 10.0, outages=[{"start_s": 1.5, "end_s": 8.5}])
+    both = run(A, b, workload={"duration_s": 10.0})
+    for record in (run_live(both), simulate(both)):
+        assert events(record, "b") == ["established", "failed", "revived"]
+        failed, revived = (
+            record.events.filter((record.events["path"] == "b") & (record.events["event"] == name))[
+                "time_s"
+            ].item()
+            for name in ("failed", "revived")
+        )
+        assert 1.5 < failed < 8.5 < revived < 9.5
 
 
 def test_a_foreseen_outage_is_met_at_rest() -> None:

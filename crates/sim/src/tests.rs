@@ -6,6 +6,7 @@ mod failures;
 mod forecasts;
 mod golden;
 mod quic;
+mod recovery;
 mod schedulers;
 mod sharing;
 mod upstream;

@@ -55,6 +55,7 @@ fn fetch(
         servers: vec![server],
         name: server.to_string(),
         paths: vec![Local::Address(SERVER), Local::Address(SECOND)],
+        backups: Vec::new(),
         endpoint: Options::default().config(trust.role(&SERVER.to_string(), HQ_INTEROP)?)?,
         trust,
         scheduler: Factory::new(|| Box::new(LeastFilled)),
