@@ -10,7 +10,7 @@ use scheduler::Algorithm as Scheduling;
 /// When a path had delivered more than probes since `from_s`, and how long after.
 fn used_after(outcome: &Outcome, path: usize, from_s: f64) -> Option<f64> {
     let own = || outcome.samples.iter().filter(|row| row.path == Some(path));
-    let before = own().filter(|row| row.time_s <= from_s).next_back()?.delivered_bytes;
+    let before = own().rfind(|row| row.time_s <= from_s)?.delivered_bytes;
     let used = own().find(|row| row.time_s > from_s && row.delivered_bytes > before + 2500);
     used.map(|row| row.time_s - from_s)
 }
