@@ -116,12 +116,12 @@ def test_an_outage_reads_the_same_in_both_engines() -> None:
 
 def test_a_foreseen_outage_is_met_at_rest() -> None:
     outage = {"outages": [{"start_s": 1.0, "end_s": 2.5}]}
-    for told in (True, False):
+    for foreseen in (True, False):
         b = path("b", 30.0, 10.0, **outage)
-        b = b.model_copy(update={"forecast": "outages" if told else "none"})
+        b = b.model_copy(update={"forecast": "outages" if foreseen else "none"})
         record = run_live(run(A, b, workload={"duration_s": 4.0}))
-        assert ("failed" in events(record, "b")) is not told
-        assert (record.totals["connections"][0]["paths"]["b"]["timeouts"] == 0) is told
+        assert ("failed" in events(record, "b")) is not foreseen
+        assert (record.totals["connections"][0]["paths"]["b"]["timeouts"] == 0) is foreseen
 
 
 def test_a_forecast_arrives_during_a_run_and_is_corrected() -> None:
