@@ -220,9 +220,7 @@ def slot_forecast(
     """
     start, period = unix_s(start_utc), estimate.period_s
     if not SHORTEST_S <= duration_s < float("inf"):
-        raise ConfigError(
-            f"a forecast of {duration_s:g} s; give a duration of a millisecond or more"
-        )
+        raise ConfigError(f"a forecast of {duration_s:g} s; give a duration above 0")
     if duration_s / period > MOST_WINDOWS:
         raise ConfigError(f"a forecast of {duration_s:g} s is too long; give a shorter duration")
     if not estimate.found:

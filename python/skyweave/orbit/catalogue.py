@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from skyweave._skyweave import Constellation, shell_names
 from skyweave.errors import ConfigError, DataError, suggest
-from skyweave.model.parsing import shown
+from skyweave.model.parsing import MOST_SHOWN
 from skyweave.model.textfile import Text, read_text
 from skyweave.orbit.places import Place
 
@@ -49,9 +49,11 @@ def find(name: str, folders: Sequence[Path]) -> Path:
             if (folder / name).is_file():
                 return folder / name
         except OSError as error:  # a name that is too long
-            raise DataError(f"{shown(name)}: {error.strerror}; check the name") from None
+            raise DataError(f"{name[:MOST_SHOWN]}: {error.strerror}; check the name") from None
     looked = ", ".join(str(place) for place in (*places, Path("the working folder")))
-    raise DataError(f"{shown(name)}: no such file in {looked}; check the name, or give its folder")
+    raise DataError(
+        f"{name[:MOST_SHOWN]}: no such file in {looked}; check the name, or give its folder"
+    )
 
 
 def load_gateways(name: str, folders: Sequence[Path] = ()) -> tuple[Place, ...]:
