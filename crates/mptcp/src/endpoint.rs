@@ -11,7 +11,7 @@ pub use stats::{PathStats, Totals};
 
 use crate::config::{EndpointConfig, Mode};
 use crate::event::{Event, EventKind};
-use crate::meta::{ReceiveBuffer, SendBuffer};
+use crate::meta::{Cuts, ReceiveBuffer, SendBuffer};
 use crate::segment::{Kind, Payload, Segment};
 use crate::subflow::{Subflow, SubflowSender};
 use congestion::Group;
@@ -82,8 +82,9 @@ impl Endpoint {
         let path = || PathState { feed: feed.clone(), ..<_>::default() };
         Self {
             send: match config.mode {
-                Mode::Tcp | Mode::V096 => send,
-                Mode::Upstream => send.cutting(),
+                Mode::Tcp => send.cutting(Cuts::writes()),
+                Mode::V096 => send,
+                Mode::Upstream => send.cutting(Cuts::upstream()),
             },
             receive: ReceiveBuffer::new(
                 config.receive_buffer_bytes,

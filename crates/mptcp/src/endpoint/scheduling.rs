@@ -3,7 +3,7 @@
 use super::{Endpoint, PathState};
 use crate::config::Mode;
 use crate::event::EventKind;
-use crate::meta::SendBuffer;
+use crate::meta::{FRAGMENT_BYTES, SendBuffer};
 use crate::subflow::{CaState, Mapping, Subflow};
 use scheduler::{ConnectionView, Order, PathSet, PathView};
 use units::{Instant, PathId};
@@ -66,13 +66,18 @@ impl Endpoint {
     pub(super) fn schedule(&mut self, now: Instant) {
         let (v096, repeats) =
             (self.config.mode == Mode::V096, self.dispatch.capabilities().repeats);
+        self.dispatch.on_round();
         loop {
+            if self.send.write_begins() {
+                self.dispatch.on_round();
+            }
             let Some(piece) = self.next_piece().or(repeats.then_some(Piece::NONE)) else {
                 self.use_idle_room(now);
                 return;
             };
             let fits = piece.origin != Origin::New || self.send.fits(piece.dsn + piece.bytes);
             if !fits && !v096 && !repeats {
+                self.send.on_held_up();
                 return;
             }
             let sent = match self.decide(now, &piece) {
@@ -83,7 +88,10 @@ impl Endpoint {
                 Fate::Yields(path, other) => {
                     self.assign_to_all(now, &other, PathSet::EMPTY.with(path))
                 }
-                Fate::Leaves(targets) if fits => self.assign_to_all(now, &piece, targets),
+                Fate::Leaves(targets) if fits => {
+                    self.assign_to_all(now, &piece, targets);
+                    self.assign_rest_of_fragment(now, &piece, targets)
+                }
                 Fate::Leaves(targets) => v096 && self.optimise_for(now, targets),
             };
             if !sent {
@@ -95,6 +103,25 @@ impl Endpoint {
     fn assign_to_all(&mut self, now: Instant, piece: &Piece, targets: PathSet) -> bool {
         for path in targets.iter() {
             self.assign(now, path, piece, targets);
+        }
+        true
+    }
+
+    /// What follows a new piece within its fragment, and the write, goes where that went, if the
+    /// scheduler decides for whole fragments.
+    fn assign_rest_of_fragment(&mut self, now: Instant, piece: &Piece, targets: PathSet) -> bool {
+        if !self.dispatch.capabilities().whole_fragments || piece.origin != Origin::New {
+            return true;
+        }
+        while let Some((dsn, bytes)) = self.send.next_new()
+            && dsn / FRAGMENT_BYTES == piece.dsn / FRAGMENT_BYTES
+            && self.send.fits(dsn + bytes)
+        {
+            if self.send.write_begins() {
+                self.dispatch.on_round();
+                break;
+            }
+            self.assign_to_all(now, &Piece::new(dsn, bytes), targets);
         }
         true
     }
@@ -212,11 +239,7 @@ impl Endpoint {
                 continue;
             }
             for piece in subflow.tx.held_back() {
-                let Some(segment) = self.send.segment_mut(piece.dsn) else { continue };
-                if !segment.reinjected_from.contains(subflow.path) {
-                    segment.reinjected_from = segment.reinjected_from.with(subflow.path);
-                    self.send.reinject(piece.dsn);
-                }
+                self.send.reinject_held_back(piece.dsn..piece.dsn + piece.bytes, subflow.path);
             }
         }
     }

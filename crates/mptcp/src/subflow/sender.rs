@@ -130,8 +130,8 @@ impl SubflowSender {
             mss_bytes: mode.mss_bytes(),
             counted_bytes: mode.counted_bytes(),
             board: match mode {
-                Mode::Tcp | Mode::V096 => Scoreboard::default(),
-                Mode::Upstream => Scoreboard::counting(mode.counted_bytes()),
+                Mode::V096 => Scoreboard::default(),
+                Mode::Tcp | Mode::Upstream => Scoreboard::counting(mode.counted_bytes()),
             },
             delivered_bytes: 0,
             rtt: RttEstimator::default(),
@@ -295,10 +295,21 @@ impl SubflowSender {
         until.is_some() && (missing || !self.queue.is_empty())
     }
 
-    /// Takes a segment into the subflow's queue.
-    pub fn assign(&mut self, mapping: Mapping) {
+    /// Takes a segment into the subflow's queue. Upstream fills up the last one there if the stream goes
+    /// on in this one (`mptcp_sendmsg_frag`, `mptcp_skb_can_collapse_to`).
+    pub fn assign(&mut self, mut mapping: Mapping) {
         self.queued_bytes += mapping.bytes;
-        self.queue.push_back(mapping);
+        if self.mode == Mode::Upstream
+            && let Some(last) = self.queue.back_mut()
+            && last.dsn + last.bytes == mapping.dsn
+        {
+            let joins = mapping.bytes.min(self.mss_bytes.saturating_sub(last.bytes));
+            last.bytes += joins;
+            mapping = Mapping { dsn: mapping.dsn + joins, bytes: mapping.bytes - joins };
+        }
+        if mapping.bytes > 0 {
+            self.queue.push_back(mapping);
+        }
     }
 
     /// The next packet that window and pacing let leave now: retransmissions first.
