@@ -15,6 +15,7 @@ impl Endpoint {
             return;
         }
         self.dirty = true;
+        self.views.outdate(path);
         if let Some((removed, incarnation)) = segment.removed
             && removed.index() < self.subflows.len()
             && self.paths[removed.index()].incarnation <= incarnation
@@ -101,6 +102,7 @@ impl Endpoint {
 
     fn on_established(&mut self, now: Instant, path: PathId) {
         self.paths[path.index()].last_heard = now;
+        self.views.outdate_all();
         self.note(now, Some(path), EventKind::Established);
         self.dispatch.on_path_event(now, path, PathEvent::Established);
     }

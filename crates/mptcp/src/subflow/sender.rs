@@ -390,8 +390,9 @@ impl SubflowSender {
     }
 
     /// Ends a round of sending: with an open window and nothing queued, the application or the
-    /// scheduler was the limit (docs/model.md §1.5).
-    pub fn note_app_limited(&mut self) {
+    /// scheduler was the limit (docs/model.md §1.5). True when the send memory grew.
+    pub fn note_app_limited(&mut self) -> bool {
+        let memory_bytes = self.memory_bytes;
         let idle_window = self.in_flight_packets() < self.cwnd_packets();
         if idle_window {
             // tcp_should_expand_sndbuf: not while the window is full
@@ -410,5 +411,6 @@ impl SubflowSender {
             self.limited = true;
             self.limited_until = self.board.next();
         }
+        self.memory_bytes > memory_bytes
     }
 }
