@@ -1,6 +1,7 @@
 //! The TLS handshake, its two packet number spaces and their datagrams.
 
 use super::Endpoint;
+use super::frames::violation;
 use crate::cids::PER_PATH;
 use crate::config::Role;
 use crate::crypto;
@@ -20,7 +21,7 @@ use units::{Duration, Instant, PathId};
 const CRYPTO_BUFFER_BYTES: u64 = 64 << 10;
 
 /// An encryption level with CRYPTO data.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Level {
     Initial,
     Handshake,
@@ -68,6 +69,22 @@ impl Handshake {
             space.incoming.held_bytes() + space.incoming.overhead_bytes() + space.out.held_bytes()
         };
         self.spaces.iter().map(held).sum()
+    }
+
+    /// Another beginning, for a client that has sent nothing.
+    #[cfg(test)]
+    pub fn restart(&mut self, tls: Connection, local_cid: ConnectionId) {
+        (self.tls, self.local_cid) = (Some(tls), local_cid);
+        self.space_mut(Level::Initial).out = SendHalf::default();
+    }
+
+    /// The level at which TLS reads; it writes at a later one for a while.
+    fn reading(&self, complete: bool) -> Level {
+        match self.space(Level::Handshake).keys {
+            _ if complete => Level::OneRtt,
+            Some(_) => Level::Handshake,
+            None => Level::Initial,
+        }
     }
 
     pub fn space_mut(&mut self, level: Level) -> &mut CryptoSpace {
@@ -160,7 +177,8 @@ impl Endpoint {
             initial_max_stream_data_uni: config.stream_window_bytes,
             initial_max_streams_bidi: config.max_streams,
             initial_max_streams_uni: config.max_streams,
-            disable_active_migration: true,
+            // With it a peer might open no path (draft-ietf-quic-multipath-21 §2.2).
+            disable_active_migration: config.max_paths <= 1,
             active_connection_id_limit: PER_PATH,
             initial_source_connection_id: Some(cid),
             retry_source_connection_id: self.handshake.retry_scid.filter(|_| server),
@@ -178,7 +196,11 @@ impl Endpoint {
         offset: u64,
         data: &[u8],
     ) -> Result<(), TransportError> {
+        let is_over = level < self.handshake.reading(self.connected);
         let space = self.handshake.space_mut(level);
+        if is_over && offset + data.len() as u64 > space.incoming.read_offset() {
+            return Err(violation("CRYPTO data of a level that is over")); // RFC 9001 §4.1.3
+        }
         if offset + data.len() as u64 > space.incoming.read_offset() + CRYPTO_BUFFER_BYTES {
             return Err(TransportError::new(Code::CryptoBufferExceeded, "CRYPTO data far ahead"));
         }
@@ -197,7 +219,7 @@ impl Endpoint {
     }
 
     /// Takes what TLS has to say, and its keys.
-    fn drive_tls(&mut self, now: Instant) -> Result<(), TransportError> {
+    pub(super) fn drive_tls(&mut self, now: Instant) -> Result<(), TransportError> {
         loop {
             let Some(tls) = &mut self.handshake.tls else { return Ok(()) };
             let mut data = Vec::new();
@@ -207,6 +229,7 @@ impl Endpoint {
             self.handshake.spaces[self.handshake.level].out.write(&data);
             match change {
                 Some(KeyChange::Handshake { keys }) => {
+                    self.check_end_of(Level::Initial)?;
                     self.handshake.level = Level::Handshake as usize;
                     self.handshake.space_mut(Level::Handshake).keys = Some(keys);
                 }
@@ -220,9 +243,16 @@ impl Endpoint {
         }
         let complete = self.handshake.tls.as_ref().is_some_and(|tls| !tls.is_handshaking());
         if complete && self.one_rtt.is_some() && !self.connected {
+            self.check_end_of(Level::Handshake)?;
             self.on_complete(now)?;
         }
         Ok(())
+    }
+
+    /// Nothing of a level may wait for bytes before it when TLS has read the last ones (RFC 9001 §4.1.3).
+    fn check_end_of(&self, level: Level) -> Result<(), TransportError> {
+        let waits = self.handshake.space(level).incoming.waiting_bytes() > 0;
+        if waits { Err(violation("CRYPTO data behind the end of a level")) } else { Ok(()) }
     }
 
     fn on_complete(&mut self, now: Instant) -> Result<(), TransportError> {
@@ -238,6 +268,10 @@ impl Endpoint {
                 == self.handshake.retry_scid.filter(|_| self.is_client);
         if !same {
             return Err(error);
+        }
+        if peer.initial_max_path_id.is_some() && self.handshake.peer_scid.as_slice().is_empty() {
+            // draft-ietf-quic-multipath-21 §2.1
+            return Err(violation("multipath without connection IDs"));
         }
         self.connected = true;
         self.streams.set_peer(&peer);

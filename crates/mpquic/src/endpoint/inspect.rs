@@ -5,6 +5,10 @@
 use super::Endpoint;
 use super::close::Life;
 use super::receive::Arrival;
+#[cfg(test)]
+use crate::Role;
+#[cfg(test)]
+use crate::wire::ConnectionId;
 use units::{Instant, PathId};
 
 impl Endpoint {
@@ -25,6 +29,31 @@ impl Endpoint {
         {
             self.fail(now, error);
         }
+    }
+
+    /// A client that says this in its transport parameters and calls itself so, whatever it is.
+    #[cfg(test)]
+    pub(crate) fn offer(&mut self, params: &crate::wire::Params, extra: &[u8], cid: ConnectionId) {
+        use rustls::quic::{ClientConnection, Version};
+        let Role::Client { tls, server_name } = &self.config.role else { return };
+        self.local = params.clone();
+        let params = [&params.encode()[..], extra].concat();
+        let tls = ClientConnection::new(tls.clone(), Version::V1, server_name.clone(), params);
+        self.handshake.restart(tls.expect("the configuration served before").into(), cid);
+        self.local_cids.add(0, cid);
+        self.drive_tls(Instant::ZERO).expect("a hello");
+    }
+
+    /// As if the peer had said so in its transport parameters.
+    #[cfg(test)]
+    pub(crate) fn hear_that_migration_is_refused(&mut self) {
+        self.peer.disable_active_migration = true;
+    }
+
+    /// What it would offer by itself.
+    #[cfg(test)]
+    pub(crate) fn offered(&self) -> crate::wire::Params {
+        self.local.clone()
     }
 
     /// IDs of the paths that were not given up.

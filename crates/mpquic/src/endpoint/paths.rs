@@ -57,6 +57,9 @@ impl Endpoint {
         if !self.multipath {
             return Err(Error::NoMultipath);
         }
+        if self.peer.disable_active_migration {
+            return Err(Error::NoMigration); // RFC 9000 §9
+        }
         if net.0 >= MAX_NET_PATHS {
             return Err(Error::Path(net.0));
         }
@@ -239,7 +242,9 @@ impl Endpoint {
                     return Err(violation("abandoned a path beyond the limit"));
                 }
                 if self.path_ids.take(path) {
-                    self.drop_path(path); // given up before anything of it came
+                    // Given up before anything of it came: draft-ietf-quic-multipath-21 §3.4.
+                    self.control.push_back(Frame::PathAbandon { path, error_code });
+                    self.drop_path(path);
                 } else {
                     self.leave_path(now, path, error_code);
                 }
@@ -251,6 +256,21 @@ impl Endpoint {
             }
             Frame::PathStatus { path, sequence, backup } => {
                 self.on_path_status(path, PathStatus { sequence, backup })?;
+            }
+            // draft-ietf-quic-multipath-21 §4.6, §4.7
+            Frame::MaxPathId { maximum } if Some(maximum) < self.peer.initial_max_path_id => {
+                return Err(violation("fewer paths than at first"));
+            }
+            Frame::PathsBlocked { maximum: path } | Frame::PathCidsBlocked { path, .. }
+                if !self.path_ids.is_allowed(path) =>
+            {
+                return Err(violation("blocked beyond the limit"));
+            }
+            Frame::PathCidsBlocked { path, next_sequence }
+                if next_sequence > self.local_cids.next_sequence(path)
+                    && !self.is_path_over(path) =>
+            {
+                return Err(violation("blocked by an ID that is not next"));
             }
             Frame::MaxPathId { maximum } if self.path_ids.raise(maximum) => {
                 self.give_cids();

@@ -75,7 +75,9 @@ impl Endpoint {
                 self.fail(now, error);
             }
             start = end;
-            arrival.uncounted_bytes = 0; // a datagram counts once, however many packets it has
+            if self.paths.values().next().is_some() {
+                arrival.uncounted_bytes = 0; // a datagram counts once, however many packets it has
+            }
         }
     }
 
@@ -137,6 +139,7 @@ impl Endpoint {
     fn on_version_negotiation(&mut self, now: Instant, header: &Header) {
         let expected = self.is_client
             && !self.handshake.peer_known
+            && self.handshake.retry_scid.is_none()
             && header.dcid == self.handshake.local_cid
             && header.scid == self.handshake.original_dcid;
         let mut versions = header.token.chunks_exact(4);
@@ -227,6 +230,9 @@ impl Endpoint {
         let small = arrival.datagram_len < MIN_INITIAL_BYTES;
         if level == Level::Initial && !self.is_client && small {
             return Ok(false); // RFC 9000 §14.1
+        }
+        if self.is_client && !header.token.is_empty() {
+            return Ok(false); // RFC 9000 §17.2.2: servers have none to show
         }
         if !self.is_client && self.handshake.tls.is_none() {
             if level != Level::Initial || header.dcid.as_slice().len() < 8 {

@@ -12,6 +12,7 @@ mod noq;
 mod outages;
 mod qlog;
 mod rebind;
+mod requirements;
 mod robust;
 mod single;
 mod space;
