@@ -40,6 +40,11 @@ impl TransportError {
         Self { code, value: code as u64, reason }
     }
 
+    /// The peer broke a rule that has no code of its own (RFC 9000 §20.1).
+    pub(crate) fn violation(reason: &'static str) -> Self {
+        Self::new(Code::ProtocolViolation, reason)
+    }
+
     pub(crate) fn tls(alert: u8) -> Self {
         let value = Code::Crypto as u64 + u64::from(alert); // RFC 9001 §4.8
         Self { code: Code::Crypto, value, reason: "the TLS handshake failed" }
