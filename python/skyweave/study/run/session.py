@@ -29,7 +29,7 @@ from skyweave.study.run.engines import (
     with_objects,
 )
 from skyweave.study.run.freeze import freeze
-from skyweave.study.run.observer import StudyObserver
+from skyweave.study.run.observer import Steadied, StudyObserver
 from skyweave.study.run.runner import run_all
 from skyweave.version import code_version
 
@@ -141,7 +141,7 @@ def run_study(
     Prints nothing: ``observer`` hears how far it is. Raises :class:`skyweave.ConfigError` for a
     study that cannot run, :class:`skyweave.ResultsError` for a folder that cannot hold it, the
     first error of a run, and :class:`skyweave.errors.Interrupted` after Ctrl-C; finished runs are
-    kept.
+    kept. What ``observer`` raises is logged once and ends nothing.
     """
     if options.cluster is not None and options.jobs is not None:
         raise ConfigError("--jobs is for runs on this machine; leave it out with --cluster")
@@ -152,7 +152,7 @@ def run_study(
     store.prepare()
     with store.locked():
         store.adopt(prepared.frozen, options.restart)
-        _run_missing(prepared, store, options, observer or StudyObserver())
+        _run_missing(prepared, store, options, Steadied(observer or StudyObserver()))
     return prepared
 
 
