@@ -43,6 +43,10 @@ class Progress(StudyObserver):
             said = live_words(len(live), sum(live), self._live_jobs)
             self._console.print(said)
 
+    def note(self, sentence: str) -> None:
+        """Say it on a line of its own."""
+        self._console.print(sentence, highlight=False, markup=False, soft_wrap=True)
+
     def begins(self, engine: EngineName, jobs: Sequence[Job], at_a_time: int) -> None:
         """Start a bar, or lines."""
         work = [job.work for job in jobs]

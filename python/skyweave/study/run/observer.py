@@ -18,6 +18,9 @@ class StudyObserver:
     def starts(self, todo: Sequence[Job], kept: int) -> None:
         """These runs are still to do; the records of ``kept`` others are in the folder already."""
 
+    def note(self, sentence: str) -> None:
+        """Something that ends nothing, and that who runs the study should know."""
+
     def begins(self, engine: EngineName, jobs: Sequence[Job], at_a_time: int) -> None:
         """The runs of one engine begin, ``at_a_time`` of them at once (a cluster knows better)."""
 

@@ -161,7 +161,11 @@ def _run_missing(
 ) -> None:
     """Run what is missing: simulations on all cores first, then live runs with nothing beside."""
     by_key = {job.key: job for job in prepared.jobs}
-    todo = [by_key[key] for key in store.missing(by_key)]
+    missing = set(store.missing(by_key))
+    damaged = store.damaged(key for key in by_key if key not in missing)
+    for file in damaged.values():
+        observer.note(f"{file}: is damaged or not whole; its run is done again.")
+    todo = [job for key, job in by_key.items() if key in missing or key in damaged]
     observer.starts(todo, len(by_key) - len(todo))
     facts = {
         "code_version": prepared.frozen["code_version"],
