@@ -35,8 +35,6 @@ class Steadied(StudyObserver):
     """An observer whose failure ends nothing."""
 
     def __init__(self, observer: StudyObserver) -> None:
-        what = "the study's observer"
-        self.starts = steady(observer.starts, what)  # type: ignore[method-assign]
-        self.begins = steady(observer.begins, what)  # type: ignore[method-assign]
-        self.finished = steady(observer.finished, what)  # type: ignore[method-assign]
-        self.ends = steady(observer.ends, what)  # type: ignore[method-assign]
+        for name in vars(StudyObserver):
+            if not name.startswith("_"):
+                setattr(self, name, steady(getattr(observer, name), "the study's observer"))
