@@ -12,6 +12,7 @@ mod noq;
 mod outages;
 mod qlog;
 mod rebind;
+mod refuse;
 mod robust;
 mod single;
 mod space;
