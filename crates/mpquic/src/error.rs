@@ -7,6 +7,7 @@ use crate::wire::WireError;
 pub enum Code {
     NoError = 0x00,
     InternalError = 0x01,
+    ConnectionRefused = 0x02,
     FlowControl = 0x03,
     StreamLimit = 0x04,
     StreamState = 0x05,

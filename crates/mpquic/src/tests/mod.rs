@@ -13,6 +13,7 @@ pub mod one_rtt;
 mod outages;
 mod qlog;
 mod rebind;
+mod refuse;
 mod robust;
 mod single;
 mod space;
