@@ -110,7 +110,7 @@ impl Draft {
         }
     }
 
-    /// Writes the field Length of a long header (RFC 9000 §17.2), two bytes of it (§16).
+    /// Writes the field Length of a long header (RFC 9000 §17.2) in two bytes.
     pub fn set_length(&mut self) {
         let len = self.out.len() - self.number_at + TAG_BYTES;
         let len = (0x4000 | len as u16).to_be_bytes();
