@@ -10,6 +10,7 @@
 
 mod application;
 mod bulk;
+mod describe;
 mod error;
 mod paced;
 mod pipe;
@@ -20,13 +21,14 @@ mod workload;
 
 pub use application::{Application, Signal, deliver};
 pub use bulk::Bulk;
+pub use describe::Describe;
 pub use error::WorkloadError;
 pub use paced::{Paced, Ways};
 pub use pipe::Pipe;
 pub use requests::Requests;
 pub use streams::{PathStatus, Read, StreamId, Streams};
 pub use table::{Cell, Column, Row};
-pub use workload::{Describe, Workload};
+pub use workload::Workload;
 
 #[cfg(test)]
 mod tests;

@@ -8,10 +8,10 @@
 //! has the object behind the eight bytes, and the answer does not.
 
 use crate::application::Application;
+use crate::describe::Describe;
 use crate::error::{WorkloadError, within};
 use crate::streams::{Read, StreamId, Streams};
 use crate::table::{Cell, Column, Row};
-use crate::workload::Describe;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 use units::{Direction, Duration, Instant};

@@ -1,13 +1,55 @@
 //! Connection IDs, ours and the peer's, by path.
 
+use crate::crypto;
 use crate::error::{Code, TransportError};
-use crate::wire::{ConnectionId, NewCid, ResetToken};
+use crate::wire::{ConnectionId, Frame, NewCid, ResetToken};
+use rand::Rng;
 use std::collections::BTreeMap;
 
 /// Length of our connection IDs.
 pub const LOCAL_LEN: usize = 8;
 /// Connection IDs per path that we keep of the peer's, and give it.
 pub(crate) const PER_PATH: u64 = 2;
+
+/// A connection ID of ours, by chance.
+pub(crate) fn random(rng: &mut impl Rng) -> ConnectionId {
+    let mut bytes = [0; LOCAL_LEN];
+    rng.fill_bytes(&mut bytes);
+    ConnectionId::new(&bytes).unwrap_or_default() // 8 bytes are never too long
+}
+
+/// Both ends' connection IDs.
+#[derive(Debug, Default)]
+pub(crate) struct Cids {
+    pub local: LocalCids,
+    pub peer: PeerCids,
+}
+
+impl Cids {
+    pub fn drop_path(&mut self, path: u32) {
+        self.local.drop_path(path);
+        self.peer.drop_path(path);
+    }
+
+    /// Further ones of ours for a path, until the peer has `wanted`: the frames that tell it.
+    pub fn give(
+        &mut self,
+        path: u32,
+        wanted: u64,
+        reset_key: &[u8; 32],
+        rng: &mut impl Rng,
+    ) -> Vec<Frame<'static>> {
+        let missing = wanted.saturating_sub(self.local.active(path));
+        let frame = |_| {
+            let cid = random(rng);
+            let sequence = self.local.add(path, cid);
+            let token = crypto::reset_token(reset_key, &cid);
+            let new = NewCid { sequence, retire_prior_to: 0, cid, token };
+            Frame::NewConnectionId { path: (path > 0).then_some(path), new }
+        };
+        (0..missing).map(frame).collect()
+    }
+}
 
 /// Those that the peer sends to.
 #[derive(Debug, Default)]

@@ -128,4 +128,9 @@ impl Config {
             reset_key: [0; 32],
         }
     }
+
+    /// Which end it is.
+    pub(crate) fn is_client(&self) -> bool {
+        matches!(self.role, Role::Client { .. })
+    }
 }

@@ -7,6 +7,7 @@ use crate::wire::WireError;
 pub enum Code {
     NoError = 0x00,
     InternalError = 0x01,
+    ConnectionRefused = 0x02,
     FlowControl = 0x03,
     StreamLimit = 0x04,
     StreamState = 0x05,
@@ -38,6 +39,11 @@ pub struct TransportError {
 impl TransportError {
     pub(crate) fn new(code: Code, reason: &'static str) -> Self {
         Self { code, value: code as u64, reason }
+    }
+
+    /// The peer broke a rule that has no code of its own (RFC 9000 §20.1).
+    pub(crate) fn violation(reason: &'static str) -> Self {
+        Self::new(Code::ProtocolViolation, reason)
     }
 
     pub(crate) fn tls(alert: u8) -> Self {

@@ -10,6 +10,7 @@ import typer
 
 from skyweave.cli.lazy import Later, lazy_group
 from skyweave.errors import Interrupted, SkyweaveError
+from skyweave.printing import complain, put, take_any_text
 
 COMMANDS = {
     "run": Later(
@@ -71,7 +72,7 @@ def _version(wanted: bool) -> None:
     if wanted:
         from skyweave.version import code_version
 
-        print(f"skyweave {code_version()}")
+        put(f"skyweave {code_version()}")
         raise typer.Exit
 
 
@@ -86,14 +87,17 @@ def _main(
 
 def main() -> None:
     """Run the command line: one line on stderr and exit code 2 for errors, 130 for Ctrl-C."""
+    take_any_text()
     try:
         app()
     except SkyweaveError as error:
-        print(f"skyweave: {error}", file=sys.stderr)
+        complain(f"skyweave: {error}")
         sys.exit(2)
     except Interrupted as error:
-        print(f"\nskyweave: {error}", file=sys.stderr, flush=True)
+        sys.stderr.write("\n")
+        complain(f"skyweave: {error}")
         os._exit(130)  # threads of runs that were given up must not hold the process
     except KeyboardInterrupt:
-        print("\nskyweave: stopped", file=sys.stderr)
+        sys.stderr.write("\n")
+        complain("skyweave: stopped")
         sys.exit(130)

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from skyweave.errors import ResultsError
 from skyweave.plotting.style import LIGHT, drawing, inline_svg, png_bytes, roles, svg_text
 from skyweave.plotting.words import seeds_text
+from skyweave.printing import visible
 from skyweave.report.criteria.agreement import members_of
 from skyweave.report.criteria.evaluate import data_text
 from skyweave.report.figures.across import ACROSS
@@ -232,4 +233,5 @@ def _written(figure: Figure, spec: FigureSpec, folder: Path) -> str:
 
 
 def _escaped(text: str) -> str:
+    text = visible(text)
     return text.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")

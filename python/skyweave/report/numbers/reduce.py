@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from skyweave.errors import ResultsError
 from skyweave.model.record import Record
 from skyweave.report.numbers import metrics
 from skyweave.report.numbers.applications import application_quantities
@@ -48,13 +47,7 @@ class Reduced:
 
 def read(folder: Path, labels: Labels, how: Reduction) -> Reduced:
     """Reduce one record to what a panel compares."""
-    try:
-        record = Record.read(folder)
-    except (OSError, ValueError, KeyError, pl.exceptions.PolarsError) as error:
-        raise ResultsError(
-            f"{folder}: the record cannot be read ({error}); "
-            "delete that folder and run the study again"
-        ) from error
+    record = Record.read(folder)
     run = record.provenance["run"]
     duration_s = float(run["stop_after_s"])
     is_file = run["connections"][0]["workload"].get("bytes") is not None

@@ -29,7 +29,7 @@ from skyweave.study.run.engines import (
     with_objects,
 )
 from skyweave.study.run.freeze import freeze
-from skyweave.study.run.observer import StudyObserver
+from skyweave.study.run.observer import Steadied, StudyObserver
 from skyweave.study.run.runner import run_all
 from skyweave.version import code_version
 
@@ -141,7 +141,7 @@ def run_study(
     Prints nothing: ``observer`` hears how far it is. Raises :class:`skyweave.ConfigError` for a
     study that cannot run, :class:`skyweave.ResultsError` for a folder that cannot hold it, the
     first error of a run, and :class:`skyweave.errors.Interrupted` after Ctrl-C; finished runs are
-    kept.
+    kept. What ``observer`` raises is logged once and ends nothing.
     """
     if options.cluster is not None and options.jobs is not None:
         raise ConfigError("--jobs is for runs on this machine; leave it out with --cluster")
@@ -152,7 +152,7 @@ def run_study(
     store.prepare()
     with store.locked():
         store.adopt(prepared.frozen, options.restart)
-        _run_missing(prepared, store, options, observer or StudyObserver())
+        _run_missing(prepared, store, options, Steadied(observer or StudyObserver()))
     return prepared
 
 
@@ -161,7 +161,11 @@ def _run_missing(
 ) -> None:
     """Run what is missing: simulations on all cores first, then live runs with nothing beside."""
     by_key = {job.key: job for job in prepared.jobs}
-    todo = [by_key[key] for key in store.missing(by_key)]
+    missing = set(store.missing(by_key))
+    damaged = store.damaged(key for key in by_key if key not in missing)
+    for file in damaged.values():
+        observer.note(f"{file}: is damaged or not whole; its run is done again.")
+    todo = [job for key, job in by_key.items() if key in missing or key in damaged]
     observer.starts(todo, len(by_key) - len(todo))
     facts = {
         "code_version": prepared.frozen["code_version"],

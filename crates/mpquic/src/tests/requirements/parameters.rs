@@ -3,6 +3,8 @@
 use super::*;
 use crate::wire::{ConnectionId, Params, put_varint};
 
+type Change = fn(&mut Params);
+
 /// What a server makes of a client with these parameters, further bytes and this ID.
 fn server_and(
     change: impl FnOnce(&mut Params),
@@ -49,7 +51,7 @@ fn parameters_that_nobody_knows_are_ignored() {
 
 #[test]
 fn values_that_are_not_allowed_end_the_connection() {
-    let cases: [(&str, fn(&mut Params)); 6] = [
+    let cases: [(&str, Change); 6] = [
         ("max_udp_payload_size", |params| params.max_udp_payload_size = 1199),
         ("ack_delay_exponent", |params| params.ack_delay_exponent = 21),
         ("max_ack_delay", |params| params.max_ack_delay_ms = 1 << 14),
