@@ -3,13 +3,13 @@
 //! How an object is asked for and served: `objects.rs`.
 
 use crate::application::Application;
+use crate::describe::Describe;
 use crate::error::{WorkloadError, within};
 use crate::objects::{
     MAX_OBJECT_BYTES, Message, Server, fill, follows_answer, follows_request, size_of,
 };
 use crate::streams::{StreamId, Streams};
 use crate::table::{Cell, Column, Row};
-use crate::workload::Describe;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 use units::{Direction, Duration, Instant};
