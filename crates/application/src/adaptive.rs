@@ -6,11 +6,11 @@
 //! give one up.
 
 use crate::application::Application;
+use crate::describe::Describe;
 use crate::error::{WorkloadError, within};
 use crate::objects::{Fetch, MAX_OBJECT_BYTES, Server};
 use crate::streams::{StreamId, Streams};
 use crate::table::{Cell, Column, Row};
-use crate::workload::Describe;
 use forecast::ForecastConfig;
 use serde::{Deserialize, Serialize};
 use units::{Direction, Instant};

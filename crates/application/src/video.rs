@@ -3,11 +3,11 @@
 //! How an object is asked for and served: `objects.rs`. What a player does: `video::progressive`.
 
 use crate::application::Application;
+use crate::describe::Describe;
 use crate::error::WorkloadError;
 use crate::objects::{Fetch, Server};
 use crate::streams::{StreamId, Streams};
 use crate::table::{Cell, Column, Row};
-use crate::workload::Describe;
 use serde::{Deserialize, Serialize};
 use units::{Direction, Instant};
 use video::progressive::{Kind, Player, Settings};
