@@ -1,6 +1,7 @@
 """The errors that Skyweave raises on purpose: one clear sentence each."""
 
 from collections.abc import Iterable
+from pathlib import Path
 
 
 class SkyweaveError(Exception):
@@ -17,6 +18,18 @@ class DataError(SkyweaveError):
 
 class ResultsError(SkyweaveError):
     """A results folder that cannot be written, or that belongs to another plan."""
+
+
+class DamagedError(ResultsError):
+    """A file of results that is not there, or not what was written into it."""
+
+    def __init__(self, file: Path, why: str) -> None:
+        super().__init__(
+            f"{file}: is damaged or not whole ({why}); "
+            "give the same 'skyweave run' again: it does anew what is damaged"
+        )
+        self.file = file
+        self.why = why
 
 
 def suggest(word: str, known: Iterable[str]) -> str:

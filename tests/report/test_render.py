@@ -285,7 +285,7 @@ def test_no_results_and_broken_record(tmp_path: Path) -> None:
     prepared = run_study(tmp_path / "study.toml", options(tmp_path / "out"))
     record = tmp_path / "out" / "records" / prepared.jobs[0].key / "samples.parquet"
     record.write_bytes(b"not parquet")
-    with pytest.raises(ResultsError, match="the record cannot be read"):
+    with pytest.raises(ResultsError, match=r"samples.parquet: is damaged"):
         render_report(tmp_path / "out")
 
 

@@ -1,4 +1,3 @@
-use crate::LeastFilled;
 use scheduler::Factory;
 use sockets::{
     Anchor, Client, ClientConfig, Clock, Files, Get, HQ_INTEROP, Identity, Local, Options,
@@ -14,15 +13,20 @@ const SERVER: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 1));
 const SECOND: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 2));
 
 /// Serves `folder` and fetches `name` from it into `out`, with real sockets over two paths of the
-/// loopback interface; both ends use [`LeastFilled`]. The client's paths, when all has come.
+/// loopback interface; both ends ask a scheduler of `factory`. The client's paths, when all has come.
 ///
 /// # Errors
 /// What the system refuses, or a file that is not there.
-pub fn fetched(folder: &Path, name: &str, out: &Path) -> Result<Vec<PathReport>, Box<dyn Error>> {
+pub fn fetched(
+    folder: &Path,
+    name: &str,
+    out: &Path,
+    factory: &Factory,
+) -> Result<Vec<PathReport>, Box<dyn Error>> {
     let identity = Identity::self_signed(&[SERVER.to_string()])?;
     let config = ServerConfig {
         endpoint: Options::default().config(identity.role(HQ_INTEROP)?)?,
-        scheduler: Factory::new(|| Box::new(LeastFilled)),
+        scheduler: factory.clone(),
         qlog: None,
         max_connections: 4,
         max_half_open: 4,
@@ -35,7 +39,7 @@ pub fn fetched(folder: &Path, name: &str, out: &Path) -> Result<Vec<PathReport>,
     let mut files = Files::new(folder, |_, _| !done.load(Ordering::Relaxed))?;
     std::thread::scope(|scope| {
         let client = scope.spawn(|| {
-            let paths = fetch(address, &identity.fingerprint(), name, out);
+            let paths = fetch(address, &identity.fingerprint(), name, out, factory);
             done.store(true, Ordering::Relaxed);
             paths
         });
@@ -49,6 +53,7 @@ fn fetch(
     pin: &str,
     name: &str,
     out: &Path,
+    factory: &Factory,
 ) -> Result<Vec<PathReport>, SocketError> {
     let trust = Trust::new(&Anchor::pin(pin)?)?;
     let config = ClientConfig {
@@ -58,7 +63,7 @@ fn fetch(
         backups: Vec::new(),
         endpoint: Options::default().config(trust.role(&SERVER.to_string(), HQ_INTEROP)?)?,
         trust,
-        scheduler: Factory::new(|| Box::new(LeastFilled)),
+        scheduler: factory.clone(),
         qlog: None,
         patience: Duration::from_secs(10),
         clock: Clock::start(),

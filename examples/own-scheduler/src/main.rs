@@ -1,6 +1,8 @@
 //! Runs the scheduler in the simulator, over Multipath TCP and multipath QUIC, and on the loopback
 //! interface.
 
+use own_scheduler::LeastFilled;
+use scheduler::Factory;
 use std::error::Error;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -15,7 +17,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let folder = std::env::temp_dir().join(format!("own-scheduler-{}", std::process::id()));
     std::fs::create_dir_all(&folder)?;
     std::fs::write(folder.join("file"), vec![7; 20_000_000])?;
-    let paths = own_scheduler::fetched(&folder, "/file", &folder.join("copy"));
+    let scheduler = Factory::new(|| Box::new(LeastFilled));
+    let paths = own_scheduler::fetched(&folder, "/file", &folder.join("copy"), &scheduler);
     std::fs::remove_dir_all(&folder)?;
     println!("mpquic on sockets:");
     for path in paths? {

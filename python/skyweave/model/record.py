@@ -7,9 +7,7 @@ has one. ``totals``: the sums of the run (``totals.py``). ``provenance``: a plai
 
 from __future__ import annotations
 
-import hashlib
 import io
-import json
 import os
 import shutil
 from collections.abc import Callable
@@ -19,7 +17,10 @@ from typing import Any
 
 import polars as pl
 
+from skyweave.errors import DamagedError
 from skyweave.model.config import Run
+from skyweave.model.files import sync_folder, write_durable
+from skyweave.model.sealed import digest, read_sealed, read_whole, sealed
 from skyweave.model.totals import RunTotals
 
 SAMPLE_SCHEMA: dict[str, pl.DataType] = {
@@ -70,36 +71,93 @@ class Record:
         return self.samples.filter(own).select("time_s", "goodput_mbps")
 
     def write(self, folder: Path) -> None:
-        """Write the record as a folder, whole or not at all; :class:`OSError` if it cannot be."""
+        """Write the record as a folder, whole or not at all; :class:`OSError` if it cannot be.
+
+        All of it is on the disk before it has its name: no loss of power leaves half a record.
+        """
         draft = folder.with_name(f".{folder.name}.draft-{os.getpid()}")
         shutil.rmtree(draft, ignore_errors=True)
         draft.mkdir(parents=True)
-        facts: dict[str, Any] = {"totals": self.totals, "provenance": self.provenance}
         try:
+            facts = {
+                "totals": self.totals,
+                "provenance": self.provenance,
+                "tables": {name: _write(getattr(self, name), draft / _file(name)) for name in OWN},
+            }
             if self.application:
                 facts["application"] = _write_application(self.application, draft)
-            _write_parquet(self.samples, draft / "samples.parquet")
-            _write_parquet(self.events, draft / "events.parquet")
-            (draft / "record.json").write_text(json.dumps(facts, indent=1, sort_keys=True) + "\n")
+            write_durable(draft / FACTS, sealed(facts, sort_keys=True).encode())
+            sync_folder(draft)
             draft.rename(folder)
+            sync_folder(folder.parent)
         except OSError:
             shutil.rmtree(draft, ignore_errors=True)
             raise
 
     @classmethod
     def read(cls, folder: Path) -> Record:
-        """Read a record that :meth:`write` wrote."""
-        facts = json.loads((folder / "record.json").read_text())
+        """Read a record that :meth:`write` wrote.
+
+        Raises :class:`skyweave.errors.DamagedError` unless every byte is as it was written.
+        """
+        facts, tables = _whole(folder)
         return cls(
-            samples=pl.read_parquet(folder / "samples.parquet"),
-            events=pl.read_parquet(folder / "events.parquet"),
+            **{name: _table(*tables[name]) for name in OWN},
             totals=facts["totals"],
             provenance=facts["provenance"],
             application={
-                kind: pl.read_parquet(folder / table["file"])
-                for kind, table in facts.get("application", {}).items()
+                kind: _table(*tables[f"application/{kind}"])
+                for kind in facts.get("application", {})
             },
         )
+
+
+FACTS = "record.json"
+OWN = ("samples", "events")
+"""The tables of every record; ``record.json`` has their digests."""
+
+
+def read_facts(folder: Path) -> dict[str, Any]:
+    """Return ``totals`` and ``provenance`` of a record without its tables.
+
+    Raises :class:`skyweave.errors.DamagedError` as :meth:`Record.read` does, for ``record.json``.
+    """
+    return read_sealed(folder / FACTS)
+
+
+def verify(folder: Path) -> None:
+    """Raise :class:`skyweave.errors.DamagedError` unless a record is, byte for byte, as written."""
+    _whole(folder)
+
+
+def _whole(folder: Path) -> tuple[dict[str, Any], dict[str, tuple[Path, bytes]]]:
+    """Return the facts of a record, and its tables as bytes that have the digests of the facts."""
+    facts = read_facts(folder)
+    try:
+        digests = {name: facts["tables"][name] for name in OWN}
+        applications = {kind: one["sha256"] for kind, one in facts.get("application", {}).items()}
+    except (KeyError, TypeError, AttributeError) as error:
+        raise DamagedError(folder / FACTS, f"it lacks {error}") from error
+    digests |= {f"application/{kind}": found for kind, found in applications.items()}
+    tables = {}
+    for name, written in digests.items():
+        file = folder / _file(name)
+        raw = read_whole(file)
+        if digest(raw) != written:
+            raise DamagedError(file, "its digest is not the one in record.json")
+        tables[name] = (file, raw)
+    return facts, tables
+
+
+def _table(file: Path, raw: bytes) -> pl.DataFrame:
+    try:
+        return pl.read_parquet(raw)
+    except pl.exceptions.PolarsError as error:
+        raise DamagedError(file, f"Polars cannot read it: {error}") from error
+
+
+def _file(name: str) -> str:
+    return f"{name}.parquet"
 
 
 def _write_application(tables: dict[str, pl.DataFrame], folder: Path) -> dict[str, Any]:
@@ -107,22 +165,22 @@ def _write_application(tables: dict[str, pl.DataFrame], folder: Path) -> dict[st
     (folder / "application").mkdir()
     named = {}
     for kind, table in sorted(tables.items()):
-        file = f"application/{kind}.parquet"
-        digest = _write_parquet(table, folder / file)
+        file = f"application/{_file(kind)}"
         schema = {name: str(dtype) for name, dtype in table.schema.items()}
-        named[kind] = {"file": file, "schema": schema, "sha256": digest}
+        named[kind] = {"file": file, "schema": schema, "sha256": _write(table, folder / file)}
+    sync_folder(folder / "application")
     return named
 
 
-def _write_parquet(frame: pl.DataFrame, file: Path) -> str:
+def _write(frame: pl.DataFrame, file: Path) -> str:
     """Write a table and return its digest.
 
     A full disk is an :class:`OSError`, which it is not when Polars meets it.
     """
     buffer = io.BytesIO()
     frame.write_parquet(buffer)
-    file.write_bytes(buffer.getbuffer())
-    return hashlib.sha256(buffer.getbuffer()).hexdigest()
+    write_durable(file, buffer.getbuffer())
+    return digest(buffer.getbuffer())
 
 
 Engine = Callable[[Run], Record]

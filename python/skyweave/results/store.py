@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fcntl
-import json
 import os
 import shutil
 from collections.abc import Iterable, Iterator
@@ -11,8 +10,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from skyweave.errors import ResultsError
-from skyweave.model.record import Record
+from skyweave.errors import DamagedError, ResultsError
+from skyweave.model.files import write_whole
+from skyweave.model.record import FACTS, Record, verify
+from skyweave.model.sealed import read_sealed, sealed
 
 PLAN_FILE = "plan.json"
 RECORDS = "records"
@@ -68,30 +69,41 @@ class Store:
             )
         for draft in self.records.glob(".*.draft-*"):
             shutil.rmtree(draft, ignore_errors=True)
-        write_whole(self.out / PLAN_FILE, json.dumps(frozen, indent=1) + "\n")
+        write_whole(self.out / PLAN_FILE, sealed(frozen))
 
     def plan(self) -> dict[str, Any]:
         """Return the frozen plan; raise :class:`ResultsError` when there is none to read."""
         try:
-            plan: dict[str, Any] = json.loads((self.out / PLAN_FILE).read_text(encoding="utf-8"))
-            plan["plan_hash"], plan["runs"]
-        except FileNotFoundError as error:
+            plan = read_sealed(self.out / PLAN_FILE)
+        except DamagedError as error:
+            if not (self.out / PLAN_FILE).exists():
+                raise ResultsError(
+                    f"{self.out}: holds no results (no {PLAN_FILE}); "
+                    "run a study first: skyweave run STUDY --out OUT"
+                ) from error
             raise ResultsError(
-                f"{self.out}: holds no results (no {PLAN_FILE}); "
-                "run a study first: skyweave run STUDY --out OUT"
-            ) from error
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise ResultsError(
-                f"{self.out / PLAN_FILE}: cannot be read; give another --out, or move it away"
+                f"{error.file}: cannot be read ({error.why}); give another --out, or move that "
+                "file away and run the study again: finished runs are kept"
             ) from error
         return plan
 
     def has(self, key: str) -> bool:
         """Tell whether this run is finished."""
-        return (self.records / key / "record.json").is_file()
+        return (self.records / key / FACTS).is_file()
+
+    def damaged(self, keys: Iterable[str]) -> dict[str, Path]:
+        """Return which finished runs are not what was written, with the first file found so."""
+        found = {}
+        for key in keys:
+            try:
+                verify(self.records / key)
+            except DamagedError as error:
+                found[key] = error.file
+        return found
 
     def keep(self, key: str, record: Record) -> None:
-        """Write a finished run, whole or not at all."""
+        """Write a finished run, whole or not at all, in place of a damaged one if there is one."""
+        shutil.rmtree(self.records / key, ignore_errors=True)
         try:
             record.write(self.records / key)
         except OSError as error:
@@ -103,13 +115,6 @@ class Store:
     def missing(self, keys: Iterable[str]) -> list[str]:
         """Return the keys that are not finished, each once, in order."""
         return [key for key in dict.fromkeys(keys) if not self.has(key)]
-
-
-def write_whole(file: Path, text: str) -> None:
-    """Write a text file, whole or not at all."""
-    draft = file.with_name(f".{file.name}.draft-{os.getpid()}")
-    draft.write_text(text, encoding="utf-8")
-    draft.replace(file)
 
 
 def _keys(plan: dict[str, Any]) -> set[str]:

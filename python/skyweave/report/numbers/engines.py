@@ -15,7 +15,6 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import polars as pl
 
-from skyweave.errors import ResultsError
 from skyweave.model.record import Record
 from skyweave.report.numbers.lateness import is_late
 from skyweave.report.numbers.metrics import Values
@@ -140,8 +139,8 @@ def _compare(results: Results) -> Comparison:
 
 def _case(pairs: Sequence[tuple[str, str, Labels]], results: Results) -> Case:
     labels = pairs[0][2]
-    sim = [_read(results, key) for key, _, _ in pairs]
-    live = [_read(results, key) for _, key, _ in pairs]
+    sim = [Record.read(results.store.records / key) for key, _, _ in pairs]
+    live = [Record.read(results.store.records / key) for _, key, _ in pairs]
     return Case(
         drives=labels["drives"],
         direction=labels["direction"],
@@ -153,17 +152,6 @@ def _case(pairs: Sequence[tuple[str, str, Labels]], results: Results) -> Case:
         live=mean_of([measured(record) for record in live]),
         flagged=sum(is_late(record.provenance) for record in live),
     )
-
-
-def _read(results: Results, key: str) -> Record:
-    folder = results.store.records / key
-    try:
-        return Record.read(folder)
-    except (OSError, ValueError, KeyError, pl.exceptions.PolarsError) as error:
-        raise ResultsError(
-            f"{folder}: the record cannot be read ({error}); "
-            "delete that folder and run the study again"
-        ) from error
 
 
 def measured(record: Record) -> Measured:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from skyweave.errors import ResultsError
+from skyweave.model.record import read_facts
 from skyweave.report.numbers.panel import Results
 from skyweave.study.language.labels import Labels
 
@@ -62,7 +61,7 @@ class EngineFacts:
 def engine_facts(results: Results) -> EngineFacts:
     """Read the provenance of all live runs; raise :class:`ResultsError` where it is broken."""
     live = {key: labels for key, labels in results.runs if labels["engine"] == "live"}
-    provenance = {key: _provenance(results, key) for key in live}
+    provenance = {key: read_facts(results.store.records / key)["provenance"] for key in live}
     return EngineFacts(
         engines=list(dict.fromkeys(str(labels["engine"]) for _, labels in results.runs)),
         kernels=sorted({str(facts.get("kernel", "not recorded")) for facts in provenance.values()}),
@@ -98,14 +97,3 @@ def _flagged(key: str, labels: Labels, provenance: dict[str, Any]) -> Flagged:
         settings=", ".join(str(word) for word in words if word not in (None, "one")),
         lateness_p99_ms=lateness_ms(provenance),
     )
-
-
-def _provenance(results: Results, key: str) -> dict[str, Any]:
-    file = results.store.records / key / "record.json"
-    try:
-        facts: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))["provenance"]
-    except (OSError, ValueError, KeyError) as error:
-        raise ResultsError(
-            f"{file}: cannot be read ({error}); delete its folder and run the study again"
-        ) from error
-    return facts

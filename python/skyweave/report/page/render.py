@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from skyweave.errors import ResultsError
+from skyweave.model.files import write_whole
 from skyweave.report.criteria.evaluate import Outcome, evaluate
 from skyweave.report.figures.gallery import draw_all, standard_figures
 from skyweave.report.numbers.lateness import engine_facts
@@ -15,7 +16,6 @@ from skyweave.report.numbers.panel import Panel, Results
 from skyweave.report.page.html import Content, render
 from skyweave.report.page.summary import selections_of, summary
 from skyweave.report.page.words import Answer, answers
-from skyweave.results.store import write_whole
 from skyweave.study.language.criteria import Published
 from skyweave.study.language.figures import FigureSpec
 

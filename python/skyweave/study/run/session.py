@@ -16,6 +16,7 @@ from skyweave.orbit.catalogue import find
 from skyweave.results.store import Store
 from skyweave.study.compile.drives import Makers, default_makers, gather
 from skyweave.study.compile.expand import EngineName, Job, expand
+from skyweave.study.compile.films import with_films
 from skyweave.study.compile.own import check_own, own_schedulers, with_own, words
 from skyweave.study.language.plan import Plan, load_plan, load_published
 from skyweave.study.run.cluster import run_on_cluster
@@ -29,7 +30,7 @@ from skyweave.study.run.engines import (
     with_objects,
 )
 from skyweave.study.run.freeze import freeze
-from skyweave.study.run.observer import StudyObserver
+from skyweave.study.run.observer import Steadied, StudyObserver
 from skyweave.study.run.runner import run_all
 from skyweave.version import code_version
 
@@ -102,7 +103,7 @@ def prepare(study: Path, options: StudyOptions) -> Prepared:
 
     if options.live_jobs < 1:
         raise ConfigError(f"--live-jobs {options.live_jobs}: must be at least 1")
-    plan = with_own(load_plan(study), study.parent)
+    plan = with_films(with_own(load_plan(study), study.parent), study.parent)
     coded = check_own(study, plan, options.cluster, options.no_code)
     published = load_published(study, plan)
     if options.seeds is not None:
@@ -141,7 +142,7 @@ def run_study(
     Prints nothing: ``observer`` hears how far it is. Raises :class:`skyweave.ConfigError` for a
     study that cannot run, :class:`skyweave.ResultsError` for a folder that cannot hold it, the
     first error of a run, and :class:`skyweave.errors.Interrupted` after Ctrl-C; finished runs are
-    kept.
+    kept. What ``observer`` raises is logged once and ends nothing.
     """
     if options.cluster is not None and options.jobs is not None:
         raise ConfigError("--jobs is for runs on this machine; leave it out with --cluster")
@@ -152,7 +153,7 @@ def run_study(
     store.prepare()
     with store.locked():
         store.adopt(prepared.frozen, options.restart)
-        _run_missing(prepared, store, options, observer or StudyObserver())
+        _run_missing(prepared, store, options, Steadied(observer or StudyObserver()))
     return prepared
 
 
@@ -161,7 +162,11 @@ def _run_missing(
 ) -> None:
     """Run what is missing: simulations on all cores first, then live runs with nothing beside."""
     by_key = {job.key: job for job in prepared.jobs}
-    todo = [by_key[key] for key in store.missing(by_key)]
+    missing = set(store.missing(by_key))
+    damaged = store.damaged(key for key in by_key if key not in missing)
+    for file in damaged.values():
+        observer.note(f"{file}: is damaged or not whole; its run is done again.")
+    todo = [job for key, job in by_key.items() if key in missing or key in damaged]
     observer.starts(todo, len(by_key) - len(todo))
     facts = {
         "code_version": prepared.frozen["code_version"],
