@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
 from typer.testing import CliRunner
 
 from skyweave.cli.quic import quic_app
 from skyweave.errors import SkyweaveError
+from skyweave.printing import visible
 
 SKYWEAVE = [sys.executable, "-m", "skyweave.cli"]
 QUIC = [sys.executable, "-c", "from skyweave.cli.quic import quic_app; quic_app()"]
@@ -67,7 +69,7 @@ def invoke(*arguments: str) -> Said:
     """Run ``skyweave quic`` in this process; an error ends as the main command ends it."""
     result = CliRunner().invoke(quic_app, list(arguments))
     if isinstance(result.exception, SkyweaveError):
-        return Said(2, f"{result.stderr}skyweave: {result.exception}\n")
+        return Said(2, f"{result.stderr}skyweave: {visible(str(result.exception))}\n")
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
     return Said(result.exit_code, result.stderr)
@@ -83,3 +85,19 @@ def get_inside(place: tuple[str, ...], *arguments: str) -> Said:
     command = [*place, *SKYWEAVE, "quic", "get", *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     return Said(done.returncode, done.stderr)
+
+
+@pytest.fixture
+def serve(tmp_path: Path) -> Iterator[Serve]:
+    """Start servers of a folder ``files``; they end with the test."""
+    root = tmp_path / "files"
+    root.mkdir()
+    servers: list[Running] = []
+
+    def begin(*more: str, **place: object) -> Running:
+        servers.append(start(root, *more, **place))  # type: ignore[arg-type]
+        return servers[-1]
+
+    yield begin
+    for server in servers:
+        stop(server)

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 from fluid import SMALL, fluid, load, options, synthesise, tree
-from rich.console import Console
 
 from skyweave.cli import app as cli
 from skyweave.cli.progress import Progress
+from skyweave.console import Console
 from skyweave.errors import ConfigError
 from skyweave.live import check, engine
 from skyweave.live.traffic import iperf

@@ -235,15 +235,30 @@ def test_an_observer_hears_of_every_run(
     assert capfd.readouterr() == ("", "")
 
 
-def test_an_observer_hears_the_end_after_an_error_and_may_raise_one(
-    study: Path, tmp_path: Path
+def test_an_observer_that_fails_ends_nothing(
+    study: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    class Refusing(Watching):
+    class Failing(Watching):
         def finished(self, job: Job) -> None:
-            raise ResultsError("enough")
+            super().finished(job)
+            raise ValueError("closing tag '[/x]'\x1b[2J")
 
-    seen = Refusing()
-    with pytest.raises(ResultsError, match="enough"):
+    seen = Failing()
+    sw.run_study(study, options(tmp_path / "out"), seen)
+    assert seen.calls[-7:] == [*["finished"] * 6, "ends sim"]
+    assert len(list((tmp_path / "out" / "records").iterdir())) == 6
+    (said,) = (record.getMessage() for record in caplog.records)
+    assert "observer failed" in said
+    assert "'[/x]'\\x1b[2J" in said
+
+
+def test_an_observer_hears_the_end_after_ctrl_c(study: Path, tmp_path: Path) -> None:
+    class Stopping(Watching):
+        def finished(self, job: Job) -> None:
+            raise KeyboardInterrupt
+
+    seen = Stopping()
+    with pytest.raises(Interrupted):
         sw.run_study(study, options(tmp_path / "out"), seen)
     assert seen.calls[-1] == "ends sim"
     kept = len(list((tmp_path / "out" / "records").iterdir()))

@@ -118,7 +118,7 @@ fn message(
 }
 
 /// The header of a datagram that may begin a connection (RFC 9000 §7.2, §14.1).
-fn first_initial(datagram: &[u8]) -> Option<Header> {
+pub(crate) fn first_initial(datagram: &[u8]) -> Option<Header> {
     let header = parse(datagram, LOCAL_LEN).ok()?;
     let begins = header.kind == Kind::Initial
         && header.dcid.as_slice().len() >= 8

@@ -1,4 +1,4 @@
-use crate::{Fault, LONGEST, OpportunityCursor, TraceError, limits};
+use crate::{Fault, LONGEST, TraceError, limits};
 use units::{Duration, Instant};
 
 /// Bytes that one delivery opportunity carries (mahimahi `link_queue.cc`, `PACKET_SIZE`, without
@@ -89,11 +89,6 @@ impl Opportunities {
     /// Bytes that the trace can carry from `from` to `to`, both moments included.
     pub fn bytes_between(&self, from: Instant, to: Instant) -> u64 {
         self.count_between(from, to).saturating_mul(OPPORTUNITY_BYTES)
-    }
-
-    /// A reader in time order.
-    pub fn into_cursor(self) -> OpportunityCursor {
-        OpportunityCursor::new(self)
     }
 
     /// Opportunities in [0, `nanos`].

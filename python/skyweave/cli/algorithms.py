@@ -8,27 +8,34 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from skyweave.algorithms import catalogue
 from skyweave.algorithms.catalogue import Algorithm, Kind
 from skyweave.algorithms.golden_links import LINKS
+from skyweave.console import Console
 from skyweave.errors import ConfigError, ResultsError
+from skyweave.printing import put
 
 algorithms_app = typer.Typer(
-    help="Schedulers and congestion controls: list, explain, plot.", no_args_is_help=True
+    help="Schedulers, congestion controls, ABR algorithms: list, explain, plot.",
+    no_args_is_help=True,
 )
-HEADINGS: dict[Kind, str] = {"scheduler": "Schedulers", "congestion": "Congestion controls"}
+HEADINGS: dict[Kind, str] = {
+    "scheduler": "Schedulers",
+    "congestion": "Congestion controls",
+    "abr": "Adaptive bitrate (ABR) algorithms",
+}
 
 
 @algorithms_app.command("list")
 def list_all(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON array.")] = False,
 ) -> None:
-    """List every scheduler and congestion control with its source."""
+    """List every algorithm with its source."""
     if as_json:
-        print(json.dumps([asdict(one) for one in catalogue.catalogue()]))
+        put(json.dumps([asdict(one) for one in catalogue.catalogue()]))
         return
     for kind, heading in HEADINGS.items():
         table = Table(title=heading, title_justify="left", title_style="bold", box=None)
@@ -46,8 +53,9 @@ def show(name: Annotated[str, typer.Argument(help="Name of an algorithm.")]) -> 
     """Explain one algorithm: source, and parameters with units, defaults and ranges."""
     one = catalogue.find(name)
     console = Console()
-    console.print(f"[bold]{one.name}[/]: {one.title} ({catalogue.WORDS[one.kind]})")
-    console.print(f"Source: {one.source}", highlight=False)
+    kind = catalogue.WORDS[one.kind]
+    console.print(Text.assemble((one.name, "bold"), f": {one.title} ({kind})"))
+    console.print(f"Source: {one.source}")
     if not one.parameters:
         console.print("It has no parameters.")
         return
@@ -58,7 +66,8 @@ def show(name: Annotated[str, typer.Argument(help="Name of an algorithm.")]) -> 
         default = str(parameter.default).lower() + (f" {parameter.unit}" if parameter.unit else "")
         table.add_row(parameter.name, default, parameter.range, parameter.meaning, parameter.source)
     console.print(table)
-    console.print(f"\nIn a study file: {one.kind} = {_example(one)}", highlight=False)
+    where = " of a workload of kind adaptive" if one.kind == "abr" else ""
+    console.print(f"\nIn a study file{where}: {one.kind} = {_example(one)}")
 
 
 def _example(one: Algorithm) -> str:
@@ -93,19 +102,19 @@ def plot(
         raise ResultsError(
             f"{file}: cannot be written ({error.strerror}); choose another place"
         ) from error
-    print(file)
+    put(str(file))
 
 
 @algorithms_app.command()
 def docs() -> None:
     """Print docs/algorithms.md, which is made from the same tables."""
-    print(markdown(), end="")
+    put(markdown(), end="")
 
 
 def markdown() -> str:
     """The page of the docs that lists every algorithm and parameter."""
     lines = [
-        "# Schedulers and congestion controls",
+        "# Schedulers, congestion controls, ABR algorithms",
         "",
         "Made by `skyweave algorithms docs`; a test keeps it so. In a study file an algorithm is a",
         'name (`scheduler = "blest"`) or a table with parameters',

@@ -10,6 +10,7 @@ import typer
 
 from skyweave.cli.lazy import Later, lazy_group
 from skyweave.errors import Interrupted, SkyweaveError
+from skyweave.printing import complain, put, take_any_text
 
 COMMANDS = {
     "run": Later(
@@ -46,10 +47,13 @@ COMMANDS = {
     ),
     "algorithms": Later(
         "skyweave.cli.algorithms:algorithms_app",
-        "Schedulers and congestion controls: list, explain, plot.",
+        "Schedulers, congestion controls, ABR algorithms: list, explain, plot.",
     ),
     "radio": Later(
         "skyweave.cli.radio:radio_app", "Signal strength of LTE cells to capacity, and to drives."
+    ),
+    "video": Later(
+        "skyweave.cli.video:video_app", "Films to play over emulated paths, and their frame tables."
     ),
     "bench": Later(
         "skyweave.cli.bench.app:bench_app", "Measure how fast Skyweave is on this machine."
@@ -71,7 +75,7 @@ def _version(wanted: bool) -> None:
     if wanted:
         from skyweave.version import code_version
 
-        print(f"skyweave {code_version()}")
+        put(f"skyweave {code_version()}")
         raise typer.Exit
 
 
@@ -86,14 +90,17 @@ def _main(
 
 def main() -> None:
     """Run the command line: one line on stderr and exit code 2 for errors, 130 for Ctrl-C."""
+    take_any_text()
     try:
         app()
     except SkyweaveError as error:
-        print(f"skyweave: {error}", file=sys.stderr)
+        complain(f"skyweave: {error}")
         sys.exit(2)
     except Interrupted as error:
-        print(f"\nskyweave: {error}", file=sys.stderr, flush=True)
+        sys.stderr.write("\n")
+        complain(f"skyweave: {error}")
         os._exit(130)  # threads of runs that were given up must not hold the process
     except KeyboardInterrupt:
-        print("\nskyweave: stopped", file=sys.stderr)
+        sys.stderr.write("\n")
+        complain("skyweave: stopped")
         sys.exit(130)

@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import json
 import math
-import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console, Group, RenderableType
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.console import Group, RenderableType
+from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn
 from rich.progress import track as rich_track
+from rich.text import Text
 
 from skyweave.cli.data_tables import comparison_tables, run_mean_table, set_panel, statistics_tables
+from skyweave.console import Console, TextColumn, wide_console
 from skyweave.data import registry as sets
 from skyweave.data.importers import FORMATS, load
 from skyweave.data.plot import drive_figure, png
@@ -26,6 +27,7 @@ from skyweave.data.statistics import describe
 from skyweave.data.writers import write_bytes, write_drive, write_drives, write_text
 from skyweave.errors import DataError, suggest
 from skyweave.model.drive import Drive
+from skyweave.printing import put
 from skyweave.synthesis.generator import synthesise
 from skyweave.synthesis.preset import Preset, load_preset, preset_names, preset_text
 
@@ -49,38 +51,38 @@ FormatOption = Annotated[
 NameArgument = Annotated[str, typer.Argument(help="A data set; see 'skyweave data list'.")]
 
 
-def _console() -> Console:
-    """Standard output; wide where it is not a terminal, so that no number is cut."""
-    return Console(width=None if os.isatty(1) else 160, highlight=False)
-
-
 def _errors() -> Console:
-    return Console(stderr=True, highlight=False)
+    return Console(stderr=True)
 
 
 @data_app.command("list")
 def list_sets(data: DataOption = None) -> None:
     """The public data sets and the presets that Skyweave knows."""
-    console = _console()
+    console = wide_console()
     for name, known in sets.data_sets().items():
         here = "on this machine" if _place(name, data) else "to be fetched"
-        console.print(f"[bold]{name}[/bold]  {known.title} [dim]({known.licence}; {here})[/dim]")
+        _say_known(console, name, known.title, f"{known.licence}; {here}")
     for name in preset_names():
-        console.print(f"[bold]{name}[/bold]  {load_preset(name).title} [dim](synthetic)[/dim]")
+        _say_known(console, name, load_preset(name).title, "synthetic")
+
+
+def _say_known(console: Console, name: str, title: str, note: str) -> None:
+    console.print(Text.assemble((name, "bold"), f"  {title} ", (f"({note})", "dim")))
 
 
 @data_app.command()
 def info(name: NameArgument, data: DataOption = None) -> None:
     """Origin, commit, licence, citation and files of a data set."""
     place = _place(name, data)
-    _console().print(set_panel(sets.data_set(name), str(place) if place else "not on this machine"))
+    here = str(place) if place else "not on this machine"
+    wide_console().print(set_panel(sets.data_set(name), here))
 
 
 @data_app.command()
 def fetch(name: NameArgument, data: DataOption = None) -> None:
     """Get a data set from its origin at the pinned commit, or check the local copy."""
     known = sets.data_set(name)
-    console = _console()
+    console = wide_console()
     console.print(f"{known.title}\nlicence: {known.licence}\ncite: {known.citation}")
     with Progress(
         TextColumn("{task.description}"),
@@ -108,7 +110,7 @@ def import_file(
     with _errors().status(f"converting {file}"):
         drives = load(file, format, _mapping(column))
         write_drives(out, drives)
-    _console().print(f"{len(drives)} drive{'s' if len(drives) != 1 else ''} in {out}")
+    wide_console().print(f"{len(drives)} drive{'s' if len(drives) != 1 else ''} in {out}")
 
 
 @data_app.command()
@@ -121,9 +123,9 @@ def stats(
     """What the paths offer, how often they are out, alone and together."""
     facts = describe(_drives(source, format, data))
     if as_json:
-        typer.echo(json.dumps(_plain(facts), indent=1, allow_nan=False))
+        put(json.dumps(_plain(facts), indent=1, allow_nan=False))
     else:
-        _console().print(statistics_tables(source, facts))
+        wide_console().print(statistics_tables(source, facts))
 
 
 @data_app.command()
@@ -138,7 +140,7 @@ def plot(
     drives = _drives(source, format, data)
     chosen = _chosen(drives, drive)
     write_bytes(out, png(drive_figure(chosen)))
-    _console().print(f"{out}: {chosen.name} of {len(drives)}")
+    wide_console().print(f"{out}: {chosen.name} of {len(drives)}")
 
 
 @data_app.command()
@@ -157,7 +159,7 @@ def calibrate(
         fitted, shown = _fit_to_run_means(load_preset(preset))
     if write is not None:
         write_text(write, preset_text(fitted))
-    console = _console()
+    console = wide_console()
     console.print(shown)
     if write is not None:
         console.print(f"written to {write}")
@@ -193,7 +195,7 @@ def synthesise_drive(
     """Make a synthetic drive and write it as plain CSV."""
     drive = synthesise(load_preset(preset), seed, duration_s)
     write_drive(out, drive)
-    _console().print(f"{out}: {drive.name}, {drive.duration_s:.0f} s, {', '.join(drive.paths)}")
+    wide_console().print(f"{out}: {drive.name}, {drive.duration_s:.0f} s, {', '.join(drive.paths)}")
 
 
 class _Bar:

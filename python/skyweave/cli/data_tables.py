@@ -163,7 +163,6 @@ def _summary(path: PathSummary) -> list[str]:
 def set_panel(known: DataSet, place: str) -> Panel:
     """All that is known of a public data set."""
     lines = [
-        f"[bold]{known.title}[/bold]",
         f"origin    {known.origin}",
         f"licence   {known.licence}",
         f"cite      {known.citation}",
@@ -175,7 +174,8 @@ def set_panel(known: DataSet, place: str) -> Panel:
     lines += [
         f"{made.sha256[:12]}…  {made.name} (local only: {made.how})" for made in known.derived
     ]
-    return Panel("\n".join(lines), title=known.name, title_align="left")
+    words = Text.assemble((known.title, "bold"), "\n", "\n".join(lines))
+    return Panel(words, title=Text(known.name), title_align="left")
 
 
 def number(value: float) -> str:

@@ -16,9 +16,9 @@ from time import monotonic
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.progress import Progress as Bar
 
+from skyweave.console import Console
 from skyweave.data.writers import write_bytes
 from skyweave.errors import ConfigError
 from skyweave.forecast.measurement import Kind, Measurement
@@ -27,6 +27,7 @@ from skyweave.forecast.pings import unix_s
 from skyweave.forecast.readers import read_measurement
 from skyweave.forecast.slots import STARLINK_PERIOD_S, SlotEstimate, estimate_slots
 from skyweave.model.forecast import Forecast, ForecastSeries
+from skyweave.printing import put
 
 forecast_app = typer.Typer(
     help="Slots and handovers in measurements, and forecasts from them.", no_args_is_help=True
@@ -60,7 +61,7 @@ def slots(
     series = read_measurement(file, kind, column, time_column)
     estimate = estimate_slots(series, wanted, _progress)
     if as_json:
-        typer.echo(json.dumps(facts(series, estimate), indent=1, allow_nan=False))
+        put(json.dumps(facts(series, estimate), indent=1, allow_nan=False))
     else:
         _say(series, estimate)
     if figure is not None:
@@ -75,8 +76,8 @@ def slots(
 def show(file: Annotated[Path, typer.Argument(help="A forecast (JSON).")]) -> None:
     """Say what a forecast file holds."""
     known = read_forecast(file)
-    console = Console(highlight=False, soft_wrap=True)
-    console.print(f"{known.source}: {known.method}", markup=False)
+    console = Console(soft_wrap=True)
+    console.print(f"{known.source}: {known.method}")
     console.print(f"{len(known.forecast.outages)} windows, {_span(known)}")
     _show(console, known.forecast, known.start_unix_s)
     for number, update in enumerate(known.updates):
@@ -130,11 +131,11 @@ def facts(series: Measurement, estimate: SlotEstimate) -> dict[str, Any]:
 def _say(series: Measurement, estimate: SlotEstimate) -> None:
     from skyweave.forecast.draw import headline
 
-    console = Console(highlight=False, soft_wrap=True)
+    console = Console(soft_wrap=True)
     lost = f", {series.lost} of them lost" if series.lost else ""
     hours = (series.end_unix_s - float(series.times_unix_s[0])) / 3600
-    console.print(f"{series.name}: {len(series.values)} samples{lost} over {hours:.2f} h",
-                  markup=False)  # fmt: skip
+    samples = f"{len(series.values)} samples{lost}"
+    console.print(f"{series.name}: {samples} over {hours:.2f} h")
     console.print(f"{headline(estimate)}.")
     if estimate.found:
         console.print(
@@ -203,7 +204,7 @@ def _progress(steps: range) -> Iterable[int]:
 
 def _note(as_json: bool, words: str) -> None:
     """A line for people; on standard error where standard output is for programs."""
-    Console(stderr=as_json, highlight=False, soft_wrap=True).print(words, markup=False)
+    Console(stderr=as_json, soft_wrap=True).print(words)
 
 
 def _span(known: ForecastFile) -> str:

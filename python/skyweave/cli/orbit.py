@@ -6,7 +6,6 @@ and exits with code 2. Notes (stale elements, satellites left out, outages) go t
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -17,11 +16,11 @@ from typing import Annotated
 import numpy as np
 import typer
 from matplotlib.figure import Figure
-from rich.console import Console
 from rich.status import Status
 from rich.table import Table
 
 from skyweave.cli.orbit_options import Request, with_orbit
+from skyweave.console import Console, wide_console
 from skyweave.data.traces import DELAY_SPACING_MS
 from skyweave.data.writers import write_bytes, write_one_way_delay, write_text
 from skyweave.errors import ConfigError
@@ -42,6 +41,7 @@ from skyweave.orbit.words import (
     summary,
     view,
 )
+from skyweave.printing import complain, put
 
 orbit_app = typer.Typer(
     help="Satellites over a terminal: passes, schedules, RTTs, maps.", no_args_is_help=True
@@ -64,7 +64,7 @@ def passes(
     with _busy("looking for passes"):
         found = find_passes(spec, duration_s, first)
     _say_notes(found.notes)
-    console = _console()
+    console = wide_console()
     console.print(
         f"{place(spec.terminal)}, {found.start:%Y-%m-%d %H:%M:%S} to {found.end:%Y-%m-%d %H:%M:%S} "
         f"UTC, above {spec.min_elevation_deg:g}°: {_count(found.total, 'pass', 'passes')}"
@@ -124,7 +124,7 @@ def schedule(
     if out is not None:
         text = schedule_json(spec, path) if out.suffix == ".json" else schedule_csv(path)
         write_text(out, text)
-    console = _console()
+    console = wide_console()
     _say_run(console, spec, path)
     if out is not None:
         console.print(f"{out}: {_count(len(path.serving), 'row')}", soft_wrap=True)
@@ -180,9 +180,9 @@ def rtt(
         write_text(out, rtt_csv(path))
     files = [file for file in (out, trace, figure) if file is not None]
     if not files:
-        typer.echo(rtt_csv(path), nl=False)
+        put(rtt_csv(path), end="")
         return
-    console = _console()
+    console = wide_console()
     _say_run(console, spec, path)
     console.print("\n".join(str(file) for file in files), soft_wrap=True)
 
@@ -243,7 +243,7 @@ def _draw(request: Request, out: Path, draw: Callable[[Moment], Figure]) -> None
         content = picture(draw(found), out)
     _say_notes(found.path.notes)
     write_bytes(out, content)
-    console = _console()
+    console = wide_console()
     console.print(f"{place(spec.terminal)}, {found.at:%Y-%m-%d %H:%M:%S} UTC: {view(found)}.")
     console.print(service(found))
     console.print(str(out), soft_wrap=True)
@@ -273,9 +273,4 @@ def _busy(what: str) -> Status:
 
 def _say_notes(notes: Iterable[str]) -> None:
     for note in notes:
-        typer.echo(f"note: {note}", err=True)
-
-
-def _console() -> Console:
-    """Standard output; wide where it is not a terminal, so that no number is cut."""
-    return Console(width=None if os.isatty(1) else 160, highlight=False)
+        complain(f"note: {note}")

@@ -6,19 +6,18 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 
-from rich.console import Console
 from rich.progress import (
     BarColumn,
     ProgressColumn,
     Task,
     TaskProgressColumn,
-    TextColumn,
     TimeRemainingColumn,
 )
 from rich.progress import Progress as Bar
 from rich.text import Text
 
 from skyweave.cli.say import live_words
+from skyweave.console import Console, TextColumn
 from skyweave.study.compile.expand import EngineName, Job
 from skyweave.study.run.observer import StudyObserver
 
@@ -39,10 +38,10 @@ class Progress(StudyObserver):
         """Say what an earlier call has done, and how long live runs take."""
         if kept:
             said = f"{kept} of {len(todo) + kept} runs are already there."
-            self._console.print(said, highlight=False)
+            self._console.print(said)
         if live := [job.work for job in todo if job.engine == "live"]:
             said = live_words(len(live), sum(live), self._live_jobs)
-            self._console.print(said, highlight=False)
+            self._console.print(said)
 
     def note(self, sentence: str) -> None:
         """Say it on a line of its own."""
@@ -111,7 +110,7 @@ def live_progress(
     """Show how live runs of ``seconds`` each get done, ``at_a_time`` of them at once."""
     if console.is_terminal:
         columns = (
-            TextColumn("[bold]{task.fields[done]}/{task.fields[runs]} live runs"), BarColumn(),
+            TextColumn("{task.fields[done]}/{task.fields[runs]} live runs", "bold"), BarColumn(),
             TaskProgressColumn(), _Left(at_a_time),
         )  # fmt: skip
         with Bar(*columns, console=console) as bar:
@@ -138,7 +137,6 @@ def _live_lines(console: Console, seconds: Sequence[float], at_a_time: int) -> R
         if done % every == 0 or done == runs:
             console.print(
                 f"{done}/{runs} live runs, about {max(left, 0.0) / at_a_time:.0f} s left",
-                highlight=False,
             )
 
     return advance
@@ -157,7 +155,7 @@ def _clock(seconds: float) -> str:
 
 def _bar(console: Console) -> Bar:
     return Bar(
-        TextColumn("[bold]{task.fields[done]}/{task.fields[runs]} runs"),
+        TextColumn("{task.fields[done]}/{task.fields[runs]} runs", "bold"),
         BarColumn(),
         TaskProgressColumn(),
         _Rate(),
@@ -181,7 +179,6 @@ def _lines(console: Console, runs: int, packets: float) -> Report:
         left = spent * (packets - carried) / max(carried, 1.0)
         console.print(
             f"{done}/{runs} runs, {_amount(carried / spent)} packets/s, about {left:.0f} s left",
-            highlight=False,
         )
 
     return advance

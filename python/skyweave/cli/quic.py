@@ -10,16 +10,17 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from skyweave.cli.quic_progress import Show
+from skyweave.console import Console
 from skyweave.errors import ConfigError
 from skyweave.model.config import AckPath, Reinjection
 from skyweave.quic.fetch import Fetched, Verification, fetch
 from skyweave.quic.options import Retry, options
 from skyweave.quic.serve import FileServer, Serve, Served
 from skyweave.quic.url import PORT, parse_target
+from skyweave.steady import steady
 
 quic_app = typer.Typer(
     help="Multipath QUIC on real interfaces: serve files, fetch them.", no_args_is_help=True
@@ -83,7 +84,7 @@ def serve(
         max_paths=max_paths, qlog=None if qlog is None else str(qlog),
     )  # fmt: skip
     server = FileServer(Serve(folder, listen, cert, key, max_connections, retry, chosen))
-    console = Console(stderr=True, highlight=False, soft_wrap=True)
+    console = Console(stderr=True, soft_wrap=True)
     console.print(f"Serving {folder} on {server.address} (UDP). Ctrl-C ends it.")
     console.print(f"Certificate, SHA-256: {server.fingerprint}")
     console.print(
@@ -146,11 +147,10 @@ def get(
         scheduler, congestion, ack_path, reinjection, datagram_bytes=datagram_bytes,
         qlog=None if qlog is None else str(qlog),
     )  # fmt: skip
-    console = Console(stderr=True, highlight=False, quiet=quiet, soft_wrap=True)
+    console = Console(stderr=True, quiet=quiet, soft_wrap=True)
     with Show(console, to.name) as show:
-        found = fetch(
-            target, to, paths, Verification(pin, ca), chosen, timeout, watch=show.progress
-        )
+        watch = steady(show.progress, "the progress bar")
+        found = fetch(target, to, paths, Verification(pin, ca), chosen, timeout, watch)
     _say(console, found, to)
 
 

@@ -6,16 +6,16 @@ import time
 from types import TracebackType
 from typing import Self
 
-from rich.console import Console
 from rich.progress import (
     BarColumn,
     DownloadColumn,
-    TextColumn,
     TimeElapsedColumn,
     TransferSpeedColumn,
 )
 from rich.progress import Progress as Bar
 
+from skyweave.console import Console, TextColumn
+from skyweave.printing import visible
 from skyweave.quic.fetch import Notice, Progress
 
 _SPACING_S = 0.5
@@ -70,8 +70,9 @@ def words(notice: Notice) -> str:
     >>> words(Notice("down", "wlan0", "its interface is down"))
     'wlan0: down, its interface is down'
     """
+    path = visible(notice.path)
     if notice.kind == "up":
-        return f"{notice.path}: up"
+        return f"{path}: up"
     if notice.kind == "down":
-        return f"{notice.path}: down, {notice.why}"
-    return f"the server does not speak multipath; {notice.path} is the only path"
+        return f"{path}: down, {visible(notice.why)}"
+    return f"the server does not speak multipath; {path} is the only path"

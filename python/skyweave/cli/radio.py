@@ -13,12 +13,13 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
+from skyweave.console import Console
 from skyweave.data.writers import write_bytes, write_drive, write_drives
 from skyweave.errors import ConfigError
 from skyweave.model.drive import Drive
+from skyweave.printing import put
 from skyweave.radio.cells import CellGrid, pooled
 from skyweave.radio.delay import DelayRule
 from skyweave.radio.equations import LOAD
@@ -109,7 +110,7 @@ def _tell(passed: list[Passed], window_s: int, figure: Path | None, as_json: boo
     if figure is not None:
         _draw(figure, passed)
     if as_json:
-        typer.echo(json.dumps(facts(passed, summary), indent=1, allow_nan=False))
+        put(json.dumps(facts(passed, summary), indent=1, allow_nan=False))
     else:
         _say(passed, summary)
 
@@ -164,13 +165,13 @@ def _plain(value: Any) -> Any:
 
 
 def _say(passed: list[Passed], summary: Summary) -> None:
-    console = Console(highlight=False, soft_wrap=True)
+    console = Console(soft_wrap=True)
     for one in passed:
         near = "".join(
             f", {name} within {one.within_m:g} m for {share:.0%}"
             for name, share in one.joined.items()
         )
-        console.print(f"{one.name}: {one.offered.seconds} s{near}", markup=False)
+        console.print(f"{one.name}: {one.offered.seconds} s{near}")
     table = Table(box=None, title_justify="left", title_style="bold",
                   title=f"Mbit/s, means of {summary.window_s} s")  # fmt: skip
     for column in ("", "mean", "median", *(f"p{percent:g}" for percent in PERCENTS[1:])):

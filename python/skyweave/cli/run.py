@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
-from rich.console import Console
 
 from skyweave.cli.progress import Progress
 from skyweave.cli.say import Jobs, live_words, say
+from skyweave.console import Console
 from skyweave.model.limits import MOST_RUNS
 from skyweave.report.page.render import render_report
 from skyweave.study.run.engines import SourceName
@@ -75,7 +75,7 @@ def run(
         prepared = prepare(file, options)
         _say_size(prepared.size, live_jobs)
         for sentence in prepared.code:
-            Console().print(sentence, highlight=False)
+            Console().print(sentence)
         return
     run_study(file, options, Progress(live_jobs=live_jobs))
     say(render_report(out))
@@ -100,7 +100,6 @@ def _say_size(size: dict[str, float], live_jobs: int) -> None:
         console.print(
             f"{size['simulated_runs']:.0f} runs, {size['simulated_s']:.0f} simulated seconds, "
             f"up to {size['packets'] / 1e6:.1f} million data packets.",
-            highlight=False,
         )
     if size["live_runs"]:
-        console.print(live_words(size["live_runs"], size["live_s"], live_jobs), highlight=False)
+        console.print(live_words(size["live_runs"], size["live_s"], live_jobs))

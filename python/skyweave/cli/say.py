@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
+from skyweave.console import Console
 from skyweave.plotting.words import mbps, percent
 from skyweave.report.criteria.grades import ORDER
 from skyweave.report.numbers.namer import Namer
@@ -35,16 +35,16 @@ def say(rendered: Rendered) -> None:
         console.print(table)
         console.print()
     if len(shown) < len(rendered.panels):
-        console.print("Runs with other settings are in the report.\n", highlight=False)
+        console.print("Runs with other settings are in the report.\n")
     for found in rendered.answers:
-        console.print(f"{found.place}, {found.direction}link: {found.sentence}", highlight=False)
+        console.print(f"{found.place}, {found.direction}link: {found.sentence}")
     if rendered.outcomes:
         counts = [(grade, sum(o.grade == grade for o in rendered.outcomes)) for grade in ORDER]
         said = ", ".join(f"{count} {grade}" for grade, count in counts if count)
-        console.print(f"\nCriteria: {said}.", highlight=False)
+        console.print(f"\nCriteria: {said}.")
     if rendered.flagged:
         console.print(f"\nLive runs flagged as late: {rendered.flagged}; the report names them.")
-    console.print(f"\nReport: {rendered.page}", highlight=False, soft_wrap=True)
+    console.print(f"\nReport: {rendered.page}", soft_wrap=True)
 
 
 def _row(panel: Panel, namer: Namer, cell: PathSet) -> list[str]:

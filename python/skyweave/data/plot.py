@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from io import BytesIO
 
+import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -39,6 +40,7 @@ SMOOTH_S = 5.0
 INK, FAINT = "#222222", "#8a8a8a"
 
 
+@mpl.rc_context({"text.parse_math": False})  # names may have dollar signs
 def drive_figure(drive: Drive) -> Figure:
     """A row per measured quantity: left over time, right the cumulative distribution.
 

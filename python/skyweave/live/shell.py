@@ -11,9 +11,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table
 
+from skyweave.console import Console
 from skyweave.errors import ConfigError
 from skyweave.live.world import addresses
 from skyweave.live.world.buffers import Buffers
@@ -109,7 +109,6 @@ def _greet(paths: Sequence[config.Path]) -> None:
     Console(stderr=True).print(
         f"Emulated host with {words}. The other end is 'server'; 'exit' leaves.\n"
         "Change a link: skyweave link NAME --rtt 80, --down-mbps 5, --off, --on.",
-        highlight=False,
     )
 
 
@@ -133,5 +132,4 @@ def _say(statistics: dict[str, Any]) -> None:
     console.print(
         f"Deliveries late by {late['p50']:.0f} µs (median), {late['p99']:.0f} µs (p99), "
         f"{late['max']:.0f} µs at most.",
-        highlight=False,
     )

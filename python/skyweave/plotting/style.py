@@ -15,6 +15,8 @@ from typing import Any
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
+from skyweave.printing import visible_lines
+
 LIGHT = {
     "ink": "#1d2433",
     "soft": "#5b6474",
@@ -85,6 +87,7 @@ _RC: Any = {
     "legend.fontsize": 8.5,
     "axes.unicode_minus": True,
     "path.simplify": True,
+    "text.parse_math": False,  # names may have dollar signs
 }
 
 
@@ -117,7 +120,7 @@ def svg_text(figure: Figure) -> str:
     """Return the figure as SVG without date."""
     buffer = io.StringIO()
     figure.savefig(buffer, format="svg", metadata={"Date": None})
-    return buffer.getvalue()
+    return visible_lines(buffer.getvalue())  # XML allows no control characters
 
 
 def png_bytes(figure: Figure) -> bytes:

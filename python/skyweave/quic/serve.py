@@ -12,8 +12,10 @@ from urllib.parse import urlsplit
 
 from skyweave import _skyweave
 from skyweave.errors import ConfigError
+from skyweave.printing import visible
 from skyweave.quic.errors import QuicError
 from skyweave.quic.options import Retry
+from skyweave.steady import steady
 
 
 @dataclass(frozen=True)
@@ -40,15 +42,16 @@ class Served:
     bytes: int | None
 
     def words(self) -> str:
-        """Return a sentence about it."""
+        """Return a sentence about it, on one line whatever the client sent."""
+        what = visible(self.what)
         if self.kind == "opened":
             return f"{self.client}: connected"
         if self.kind == "path":
-            return f"{self.client}: a further path, from {self.what}"
+            return f"{self.client}: a further path, from {what}"
         if self.kind == "closed":
-            return f"{self.client}: over, {self.what}"
+            return f"{self.client}: over, {what}"
         answer = "no such file" if self.bytes is None else f"{self.bytes:,} bytes"
-        return f"{self.client}: GET {self.what}: {answer}"
+        return f"{self.client}: GET {what}: {answer}"
 
 
 class FileServer:
@@ -86,11 +89,16 @@ class FileServer:
         return self._server.port
 
     def run(self, watch: Callable[[int, tuple[Served, ...]], None]) -> None:
-        """Serve until ``watch`` raises; it gets the number of connections and what happened."""
+        """Serve until Ctrl-C; ``watch`` gets the number of connections and what happened.
+
+        What ``watch`` raises is logged once and ends nothing. Raises :class:`QuicError`.
+        """
 
         def look(said: str) -> None:
             connections, news = json.loads(said)
-            watch(connections, tuple(Served(*one) for one in news))
+            unfailing(connections, tuple(Served(*one) for one in news))
+
+        unfailing = steady(watch, "the server's watcher")
 
         try:
             self._server.run(look)

@@ -1,6 +1,7 @@
 //! The streams of a connection and their flow control.
 
 mod assembler;
+mod buffer;
 mod incoming;
 mod recv;
 mod send;

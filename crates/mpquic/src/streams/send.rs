@@ -1,12 +1,12 @@
+use super::buffer::SendBuffer;
 use rangemap::{RangeMap, RangeSet};
-use std::collections::VecDeque;
 use std::ops::Range;
 
 /// The sending half of a stream, or the sending side of CRYPTO data.
 #[derive(Debug, Default)]
 pub(crate) struct SendHalf {
     /// Bytes from `acked_to` on.
-    buffer: VecDeque<u8>,
+    buffer: SendBuffer,
     /// Everything before was acknowledged.
     acked_to: u64,
     /// Acknowledged beyond `acked_to`.
@@ -164,12 +164,8 @@ impl SendHalf {
 
     /// Appends the bytes of `range`, which was handed out before and is not acknowledged up to.
     pub fn copy(&self, range: &Range<u64>, out: &mut Vec<u8>) {
-        let at =
-            |offset: u64| (offset.saturating_sub(self.acked_to) as usize).min(self.buffer.len());
-        let (head, tail) = self.buffer.as_slices();
-        let (start, end) = (at(range.start), at(range.end));
-        out.extend(&head[start.min(head.len())..end.min(head.len())]);
-        out.extend(&tail[start.saturating_sub(head.len())..end.saturating_sub(head.len())]);
+        let at = |offset: u64| offset.saturating_sub(self.acked_to) as usize;
+        self.buffer.copy((at(range.start), at(range.end)), out);
     }
 
     /// What of `range` still has to arrive.
@@ -205,7 +201,7 @@ impl SendHalf {
             self.acked.remove(first);
         }
         let freed = end - self.acked_to;
-        self.buffer.drain(..(freed as usize).min(self.buffer.len()));
+        self.buffer.drop_front(freed as usize);
         self.acked_to = end;
         freed
     }
@@ -233,7 +229,7 @@ impl SendHalf {
         let dropped = self.buffer.len() as u64;
         self.reset = Some(error_code);
         self.acked_to += dropped;
-        self.buffer = VecDeque::new();
+        self.buffer = SendBuffer::default();
         self.again = RangeMap::new();
         self.ahead = RangeSet::new();
         self.acked = RangeSet::new();

@@ -6,10 +6,11 @@ import json
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from skyweave import _skyweave
+from skyweave.console import Console
+from skyweave.printing import put
 
 ROUNDS, CALLS = 7, 200_000
 
@@ -20,7 +21,7 @@ def bench_algorithms(
     """Measure what one decision of a scheduler and one ACK of a congestion control cost."""
     costs = json.loads(_skyweave.measure_algorithms(ROUNDS, CALLS))
     if as_json:
-        print(json.dumps({f"{kind}_ns": found for kind, found in costs.items()}))
+        put(json.dumps({f"{kind}_ns": found for kind, found in costs.items()}))
         return
     decisions = Table("scheduler", "2 paths", "8 paths", title="ns per decision", box=None)
     for name, cost in costs["scheduler"].items():

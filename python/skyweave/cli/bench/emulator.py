@@ -11,15 +11,16 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
-from rich.console import Console
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import Progress, SpinnerColumn, TimeElapsedColumn
 from rich.table import Table
 
 from skyweave.cli.bench import emulator_peers as bench_peers
 from skyweave.cli.bench.emulator_programs import flood, round_trips_ms
+from skyweave.console import Console, TextColumn
 from skyweave.live.engine import run_live
 from skyweave.live.world.world import World
 from skyweave.model import config
+from skyweave.printing import put
 
 Say = Callable[[str], None]
 
@@ -56,7 +57,7 @@ def bench_emulator(
         task = bar.add_task("")
         found = measure_emulator(lambda words: bar.update(task, description=words))
     if as_json:
-        print(json.dumps(found))
+        put(json.dumps(found))
         return
     _print(found)
 
@@ -211,7 +212,6 @@ def _print(found: dict[str, Any]) -> None:
     console.print(
         f"Linux {found['kernel']}, {found['cores']} cores, load {found['load_before']:.2f} before; "
         f"{found['peers_note']}.",
-        highlight=False,
     )
 
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 
-from rich.console import Console
 from rich.table import Table
+
+from skyweave.console import Console
+from skyweave.printing import put
 
 
 def say_figures(figures: dict[str, float], meaning: dict[str, str], as_json: bool) -> None:
     """Print figures by name: as one JSON object, or as a table with what each of them means."""
     if as_json:
-        print(json.dumps(figures))
+        put(json.dumps(figures))
         return
     table = Table(box=None)
     for column in ("figure", "value", "meaning"):

@@ -15,10 +15,11 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
 from skyweave.cli.bench.figures import say_figures
+from skyweave.console import Console
 from skyweave.errors import ConfigError
+from skyweave.printing import put
 from skyweave.quic.errors import QuicError
 
 _SOCKET_MB, _MEMORY_MB, _ROUNDS = 300, 200, 5
@@ -43,13 +44,13 @@ def bench_mpquic(
         found |= memory(rounds)
     facts = {"cores": os.cpu_count() or 1, "load": os.getloadavg()[0]}
     if as_json:
-        print(json.dumps(found | facts))
+        put(json.dumps(found | facts))
         return
     known = {name: value for name, value in found.items() if value is not None}
     say_figures(known, {name: meaning(name) for name in known}, as_json=False)
     if len(known) < len(found):
         console.print("noq-proto broke off where figures of its are missing.")
-    console.print(f"{facts['cores']} cores, load {facts['load']:.2f} at the end.", highlight=False)
+    console.print(f"{facts['cores']} cores, load {facts['load']:.2f} at the end.")
 
 
 def meaning(name: str) -> str:

@@ -12,6 +12,7 @@ from markupsafe import Markup, escape
 
 from skyweave.plotting.style import DARK, LIGHT, variables
 from skyweave.plotting.words import mbps, percent, seeds_text
+from skyweave.printing import visible_lines
 from skyweave.report.criteria.agreement import engines_table
 from skyweave.report.criteria.evaluate import Outcome
 from skyweave.report.criteria.grades import ORDER
@@ -50,6 +51,7 @@ def render(content: Content) -> str:
         loader=PackageLoader("skyweave.report.page", "templates"),
         autoescape=True,
         undefined=StrictUndefined,
+        finalize=_printable,
         trim_blocks=True,
         lstrip_blocks=True,
     )
@@ -58,9 +60,14 @@ def render(content: Content) -> str:
     return page if page.endswith("\n") else page + "\n"
 
 
+def _printable(value: Any) -> Any:
+    """Return foreign text without control characters, which HTML does not allow."""
+    return visible_lines(value) if type(value) is str else value
+
+
 def _emphasised(sentence: str) -> Markup:
     """Return a sentence with its rates, factors and shares in bold."""
-    return Markup(_NUMBERS.sub(r"<b>\1</b>", str(escape(sentence))))
+    return Markup(_NUMBERS.sub(r"<b>\1</b>", str(escape(visible_lines(sentence)))))
 
 
 def _context(content: Content) -> dict[str, Any]:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from skyweave.steady import steady
 from skyweave.study.compile.expand import EngineName, Job
 
 
 class StudyObserver:
     """What :func:`skyweave.run_study` calls on its way; does nothing until a subclass says what.
 
-    All calls come from the thread that called ``run_study``. What an observer raises ends the
-    study as an error of a run does: finished runs are kept.
+    All calls come from the thread that called ``run_study``. What an observer raises is logged once
+    and ends nothing.
     """
 
     def starts(self, todo: Sequence[Job], kept: int) -> None:
@@ -28,3 +29,12 @@ class StudyObserver:
 
     def ends(self, _engine: EngineName) -> None:
         """The runs of this engine are over, all done or given up."""
+
+
+class Steadied(StudyObserver):
+    """An observer whose failure ends nothing."""
+
+    def __init__(self, observer: StudyObserver) -> None:
+        for name in vars(StudyObserver):
+            if not name.startswith("_"):
+                setattr(self, name, steady(getattr(observer, name), "the study's observer"))

@@ -17,6 +17,7 @@ from skyweave.orbit.catalogue import find
 from skyweave.results.store import Store
 from skyweave.study.compile.drives import Makers, default_makers, gather
 from skyweave.study.compile.expand import EngineName, Job, expand
+from skyweave.study.compile.films import with_films
 from skyweave.study.compile.own import check_own, own_schedulers, with_own, words
 from skyweave.study.compile.size import check_runs
 from skyweave.study.language.plan import Plan, load_plan, load_published
@@ -31,7 +32,7 @@ from skyweave.study.run.engines import (
     with_objects,
 )
 from skyweave.study.run.freeze import freeze
-from skyweave.study.run.observer import StudyObserver
+from skyweave.study.run.observer import Steadied, StudyObserver
 from skyweave.study.run.runner import run_all
 from skyweave.version import code_version
 
@@ -106,7 +107,7 @@ def prepare(study: Path, options: StudyOptions) -> Prepared:
 
     if options.live_jobs < 1:
         raise ConfigError(f"--live-jobs {options.live_jobs}: must be at least 1")
-    plan = with_own(load_plan(study), study.parent)
+    plan = with_films(with_own(load_plan(study), study.parent), study.parent)
     coded = check_own(study, plan, options.cluster, options.no_code)
     published = load_published(study, plan)
     if options.seeds is not None:
@@ -147,7 +148,7 @@ def run_study(
     Prints nothing: ``observer`` hears how far it is. Raises :class:`skyweave.ConfigError` for a
     study that cannot run, :class:`skyweave.ResultsError` for a folder that cannot hold it, the
     first error of a run, and :class:`skyweave.errors.Interrupted` after Ctrl-C; finished runs are
-    kept.
+    kept. What ``observer`` raises is logged once and ends nothing.
     """
     if options.cluster is not None and options.jobs is not None:
         raise ConfigError("--jobs is for runs on this machine; leave it out with --cluster")
@@ -158,7 +159,7 @@ def run_study(
     store.prepare()
     with store.locked():
         store.adopt(prepared.frozen, options.restart)
-        _run_missing(prepared, store, options, observer or StudyObserver())
+        _run_missing(prepared, store, options, Steadied(observer or StudyObserver()))
     return prepared
 
 

@@ -1,0 +1,6 @@
+mod fluid;
+mod frames;
+mod plans;
+mod players;
+mod properties;
+mod sabre;
