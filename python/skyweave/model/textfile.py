@@ -132,7 +132,7 @@ def unpack(name: str, raw: bytes, most_bytes: int = MOST_BYTES) -> bytes:
 
 
 def _members(name: str, raw: bytes, most_bytes: int) -> Iterator[bytes]:
-    """Yield what each member of a gzip file unpacks to (RFC 1952 section 2.2).
+    """Yield what each member of a gzip file unpacks to (RFC 1952 §2.2).
 
     Zeros may follow, as of a tape.
     """
