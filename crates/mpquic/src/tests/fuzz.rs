@@ -6,7 +6,7 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 /// Runs `body` on inputs of up to `longest` bytes.
-fn seeded(name: &str, usual: u64, longest: u32, body: fn(&[u8])) {
+fn seeded(name: &str, usual: u64, longest: u32, body: Body) {
     let times = std::env::var("MPQUIC_FUZZ_TIMES").ok().and_then(|times| times.parse().ok());
     let first: u64 =
         std::env::var("MPQUIC_FUZZ_FIRST").ok().and_then(|seed| seed.parse().ok()).unwrap_or(0);
@@ -59,12 +59,15 @@ fn an_end_alone_is_acknowledged_early() {
     assert!(half.is_done());
 }
 
+/// What a fuzz target does with bytes.
+type Body = fn(&[u8]);
+
 /// What fuzzing found, mended and kept; `cargo fuzz` begins with it. `two_ends/probed_often`: every
 /// probe of the handshake queued again what every earlier one had carried, so that 26 bytes took
 /// seconds.
 #[test]
 fn kept_inputs() {
-    let bodies: [(&str, fn(&[u8])); 5] = [
+    let bodies: [(&str, Body); 5] = [
         ("frame", fuzzing::frame),
         ("params", fuzzing::params),
         ("packet", fuzzing::packet),
