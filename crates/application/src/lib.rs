@@ -31,7 +31,7 @@ pub use error::WorkloadError;
 pub use paced::{Paced, Ways};
 pub use pipe::Pipe;
 pub use requests::Requests;
-pub use streams::{PathStatus, Read, StreamId, Streams};
+pub use streams::{MAX_FILLER_BYTES, PathStatus, Read, StreamId, Streams};
 pub use table::{Cell, Column, Row};
 pub use workload::Workload;
 

@@ -1,5 +1,9 @@
 use units::{Bitrate, Duration, PathId};
 
+/// Most that filler is written in at once, whatever the transport.
+pub const MAX_FILLER_BYTES: usize = 1 << 18;
+static ZEROS: [u8; MAX_FILLER_BYTES] = [0; MAX_FILLER_BYTES];
+
 /// A stream of a connection, as its transport calls it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StreamId(pub u64);
@@ -52,8 +56,26 @@ pub trait Streams {
     /// a write that was cut short.
     fn write(&mut self, stream: StreamId, data: &[u8]) -> usize;
 
+    /// Most bytes that [`Streams::write_filler`] writes at once, at most [`MAX_FILLER_BYTES`]. Where each
+    /// write is sent by itself, that shows in the packets.
+    fn filler_bytes(&self) -> usize {
+        1 << 16
+    }
+
     /// Writes this many zeros, as [`Streams::write`] does: content that nobody looks at.
-    fn write_filler(&mut self, stream: StreamId, bytes: u64) -> u64;
+    fn write_filler(&mut self, stream: StreamId, bytes: u64) -> u64 {
+        let at_once = self.filler_bytes().min(MAX_FILLER_BYTES) as u64;
+        let mut written = 0;
+        while written < bytes {
+            let next = (bytes - written).min(at_once) as usize;
+            let taken = self.write(stream, &ZEROS[..next]);
+            written += taken as u64;
+            if taken < next {
+                break;
+            }
+        }
+        written
+    }
 
     /// The stream ends with what was written.
     fn finish(&mut self, stream: StreamId);

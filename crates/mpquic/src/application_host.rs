@@ -4,7 +4,6 @@ use crate::{Endpoint, Event, Read as Found};
 use application::{Application, PathStatus, Read, Signal, StreamId, Streams, deliver};
 use units::{Instant, PathId};
 
-static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
 /// Paths are counted below this by their owners.
 const MAX_PATHS: u8 = 64;
 
@@ -77,19 +76,6 @@ impl Streams for Served<'_> {
         self.host.blocked |= taken < data.len();
         self.host.written_bytes += taken as u64;
         taken
-    }
-
-    fn write_filler(&mut self, stream: StreamId, bytes: u64) -> u64 {
-        let mut written = 0;
-        while written < bytes {
-            let next = (bytes - written).min(ZEROS.len() as u64) as usize;
-            let taken = self.write(stream, &ZEROS[..next]);
-            written += taken as u64;
-            if taken < next {
-                break;
-            }
-        }
-        written
     }
 
     fn finish(&mut self, stream: StreamId) {
