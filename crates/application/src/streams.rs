@@ -1,3 +1,4 @@
+use forecast::Forecast;
 use units::{Bitrate, Duration, PathId};
 
 /// Most that filler is written in at once, whatever the transport.
@@ -98,6 +99,11 @@ pub trait Streams {
 
     /// The paths as they are now.
     fn paths(&self) -> Vec<PathStatus>;
+
+    /// What is known ahead of a path at present: where the driver has it, what was issued last.
+    fn forecast(&self, _path: PathId) -> Option<&Forecast> {
+        None
+    }
 
     /// Longest DATAGRAM (RFC 9221) that can be sent; 0: the transport has none.
     fn longest_datagram_bytes(&self) -> usize {

@@ -1,7 +1,8 @@
 //! An application on an endpoint: events of the one become events of the other.
 
 use crate::{Endpoint, Event, Read as Found};
-use application::{Application, PathStatus, Read, Signal, StreamId, Streams, deliver};
+use application::{Application, Forecasts, PathStatus, Read, Signal, StreamId, Streams, deliver};
+use forecast::Forecast;
 use units::{Instant, PathId};
 
 /// Paths are counted below this by their owners.
@@ -14,9 +15,16 @@ pub struct ApplicationHost {
     blocked: bool,
     read_bytes: u64,
     written_bytes: u64,
+    forecasts: Forecasts,
 }
 
 impl ApplicationHost {
+    /// The application sees what is known ahead of a path. The endpoint hears of it by
+    /// [`Endpoint::set_forecast`].
+    pub fn foresee(&mut self, path: PathId, forecast: Forecast) {
+        self.forecasts.update(path, forecast);
+    }
+
     /// What an event of the endpoint says to an application; `None`: nothing.
     pub fn signal(event: &Event) -> Option<Signal> {
         match *event {
@@ -108,6 +116,10 @@ impl Streams for Served<'_> {
             received_bytes: stats.unique_bytes,
         });
         status.collect()
+    }
+
+    fn forecast(&self, path: PathId) -> Option<&Forecast> {
+        self.host.forecasts.get(path)
     }
 
     fn longest_datagram_bytes(&self) -> usize {

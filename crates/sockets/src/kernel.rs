@@ -347,7 +347,8 @@ impl Streams for KernelStreams {
         }
     }
 
-    /// The kernel is asked from outside.
+    /// None: neither rustix nor socket2 reads `TCP_INFO`, and this workspace has no unsafe code. Whoever
+    /// holds the socket asks the kernel ([`KernelEnd::fileno`]).
     fn paths(&self) -> Vec<PathStatus> {
         Vec::new()
     }

@@ -3,7 +3,9 @@
 use super::{Counts, End, Noted, Received};
 use crate::outcome::{PathTotals, SampleRow};
 use crate::wire::Packet;
-use application::{Application, PathStatus, Pipe, Read, Signal, StreamId, Streams, deliver};
+use application::{
+    Application, Forecasts, PathStatus, Pipe, Read, Signal, StreamId, Streams, deliver,
+};
 use forecast::Forecast;
 use mptcp::Endpoint;
 use std::cell::RefCell;
@@ -20,6 +22,7 @@ pub(crate) struct TcpEnd {
     paths: usize,
     /// When the application was called last.
     now: Instant,
+    forecasts: Forecasts,
     sent: Rc<RefCell<Pipe>>,
     received: Rc<RefCell<Pipe>>,
     is_open: bool,
@@ -36,6 +39,7 @@ impl TcpEnd {
             endpoint,
             paths,
             now: Instant::ZERO,
+            forecasts: Forecasts::default(),
             sent: Rc::clone(sent),
             received: Rc::clone(received),
             is_open: false,
@@ -94,6 +98,10 @@ impl Streams for TcpEnd {
             self.endpoint.read(self.now, skipped);
         }
         skipped
+    }
+
+    fn forecast(&self, path: PathId) -> Option<&Forecast> {
+        self.forecasts.get(path)
     }
 
     fn paths(&self) -> Vec<PathStatus> {
@@ -161,6 +169,10 @@ impl End for TcpEnd {
 
     fn path_down(&mut self, now: Instant, path: PathId) {
         self.endpoint.path_down(now, path);
+    }
+
+    fn foresee(&mut self, path: PathId, forecast: Forecast) {
+        self.forecasts.update(path, forecast);
     }
 
     fn set_forecast(&mut self, path: PathId, forecast: Forecast) {
