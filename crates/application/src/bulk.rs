@@ -2,10 +2,10 @@
 //! time is over.
 
 use crate::application::Application;
+use crate::describe::Describe;
 use crate::error::{WorkloadError, within};
 use crate::streams::{StreamId, Streams};
 use crate::table::Column;
-use crate::workload::Describe;
 use serde::{Deserialize, Serialize};
 use units::{Direction, Instant};
 

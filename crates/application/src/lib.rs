@@ -8,25 +8,32 @@
 //!
 //! A new kind of workload is one file here and one line in `workload.rs`.
 
+mod adaptive;
 mod application;
 mod bulk;
+mod describe;
 mod error;
+mod objects;
 mod paced;
 mod pipe;
 mod requests;
 mod streams;
 mod table;
+mod video;
 mod workload;
 
+pub use crate::video::{Film, Video};
+pub use adaptive::Adaptive;
 pub use application::{Application, Signal, deliver};
 pub use bulk::Bulk;
+pub use describe::Describe;
 pub use error::WorkloadError;
 pub use paced::{Paced, Ways};
 pub use pipe::Pipe;
 pub use requests::Requests;
 pub use streams::{PathStatus, Read, StreamId, Streams};
 pub use table::{Cell, Column, Row};
-pub use workload::{Describe, Workload};
+pub use workload::Workload;
 
 #[cfg(test)]
 mod tests;

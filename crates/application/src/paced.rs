@@ -6,10 +6,10 @@
 //! before it on one stream. One-way delays need one clock at both ends.
 
 use crate::application::Application;
+use crate::describe::Describe;
 use crate::error::{WorkloadError, within};
 use crate::streams::{Read, StreamId, Streams};
 use crate::table::{Cell, Column, Row};
-use crate::workload::Describe;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 use units::{Direction, Duration, Instant};

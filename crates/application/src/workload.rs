@@ -1,36 +1,12 @@
 //! The kinds of workload by name.
 
-use crate::application::Application;
+use crate::describe::Describe;
 use crate::error::WorkloadError;
 use crate::table::Column;
-use crate::{Bulk, Paced, Requests};
+use crate::{Adaptive, Bulk, Paced, Requests, Video};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde::{de, ser};
 use serde_json::{Map, Value};
-use std::fmt::Debug;
-use units::Direction;
-
-/// What a kind of workload says of itself.
-pub trait Describe: Debug {
-    /// The way that most of its data go: the record's samples are those of its sender.
-    fn direction(&self) -> Direction;
-
-    /// It ends this long after its start, finished or not.
-    fn duration_s(&self) -> Option<f64>;
-
-    /// Columns of its table in the record; none: it has no table.
-    fn columns(&self) -> &'static [Column];
-
-    /// The client's end.
-    fn client(&self) -> Box<dyn Application>;
-
-    /// The server's end.
-    fn server(&self) -> Box<dyn Application>;
-
-    /// # Errors
-    /// Values that make no sense.
-    fn check(&self) -> Result<(), WorkloadError>;
-}
 
 /// Makes [`Workload`] out of the kinds and their names in study files.
 macro_rules! workloads {
@@ -95,6 +71,8 @@ workloads! {
     "bulk" => Bulk,
     "requests" => Requests,
     "paced" => Paced,
+    "video" => Video,
+    "adaptive" => Adaptive,
 }
 
 /// A table with `kind` and the fields of that kind; without `kind` it is bulk.

@@ -12,6 +12,7 @@ mod algorithm;
 mod balia;
 mod bbr;
 mod bbr_v2_v3;
+mod config;
 mod controller;
 mod coupled;
 mod cubic;
@@ -25,7 +26,8 @@ mod olia;
 mod picoquic;
 mod wvegas;
 
-pub use algorithm::{Algorithm, Choice, Config, build};
+pub use algorithm::{Algorithm, Choice, build};
+pub use config::Config;
 pub use controller::{AckSample, Controller, LossSample, Phase, RateSample};
 pub use group::{Group, Member, Paths, Sibling};
 

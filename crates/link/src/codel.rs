@@ -1,4 +1,4 @@
-use crate::queue::Fifo;
+use crate::fifo::Fifo;
 use units::{Duration, Instant};
 
 /// Controlled delay (RFC 8289 §5): drops at dequeue when the sojourn time has stayed above a target

@@ -1,7 +1,7 @@
 //! The description of a link. The same names stand in `python/skyweave/model/config.py`; units are
 //! in the names because this is what crosses as JSON.
 
-use crate::{Link, LinkError, WireSize};
+use crate::{InFlight, Link, LinkError, WireSize};
 use serde::{Deserialize, Serialize};
 
 pub(crate) mod build;
@@ -198,15 +198,4 @@ pub struct OutageConfig {
     /// What becomes of the packets that the link holds; lost by default.
     #[serde(default)]
     pub in_flight: InFlight,
-}
-
-/// What an outage does to the packets that the link holds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum InFlight {
-    /// All that arrives, waits, is served or is in flight during the window is lost.
-    #[default]
-    Drop,
-    /// Packets wait; those in flight arrive later by the length of the window, in order.
-    Hold,
 }

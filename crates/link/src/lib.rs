@@ -27,6 +27,7 @@ mod config;
 mod counters;
 mod delay;
 mod error;
+mod fifo;
 mod link;
 mod loss;
 mod outage;
@@ -35,12 +36,11 @@ mod queue;
 mod server;
 mod streams;
 
-pub use config::{
-    CapacityConfig, DelayConfig, InFlight, LinkConfig, LossConfig, OutageConfig, QueueConfig,
-};
+pub use config::{CapacityConfig, DelayConfig, LinkConfig, LossConfig, OutageConfig, QueueConfig};
 pub use counters::{Counters, LinkTotals};
 pub use error::LinkError;
 pub use link::{Dropped, Link, WireSize};
+pub use outage::InFlight;
 pub use path::{ForecastWord, PathConfig, PathForecast, UpWindow, build_paths, link_names};
 pub use streams::stream_seed;
 pub use units::Direction;

@@ -1,7 +1,8 @@
 use crate::delay::Delay;
+use crate::fifo::Waiting;
 use crate::loss::Loss;
 use crate::outage::Outages;
-use crate::queue::{Queue, Waiting};
+use crate::queue::Queue;
 use crate::server::Server;
 use crate::{Counters, InFlight};
 use std::collections::VecDeque;

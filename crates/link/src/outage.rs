@@ -1,5 +1,16 @@
-use crate::InFlight;
+use serde::{Deserialize, Serialize};
 use units::{Instant, Window};
+
+/// What an outage does to the packets that the link holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum InFlight {
+    /// All that arrives, waits, is served or is in flight during the window is lost.
+    #[default]
+    Drop,
+    /// Packets wait; those in flight arrive later by the length of the window, in order.
+    Hold,
+}
 
 /// Windows without service in order, and how far the link has come through them.
 #[derive(Debug)]

@@ -1,41 +1,6 @@
 use crate::codel::CoDel;
-use std::collections::VecDeque;
+use crate::fifo::{Fifo, Waiting};
 use units::Instant;
-
-/// A packet that waits for service, or is in it.
-#[derive(Debug)]
-pub(crate) struct Waiting<P> {
-    pub(crate) arrival: Instant,
-    pub(crate) bytes: u64,
-    pub(crate) packet: P,
-}
-
-/// Packets in order of arrival, and their bytes.
-#[derive(Debug)]
-pub(crate) struct Fifo<P> {
-    packets: VecDeque<Waiting<P>>,
-    bytes: u64,
-}
-
-impl<P> Fifo<P> {
-    pub(crate) fn front(&self) -> Option<&Waiting<P>> {
-        self.packets.front()
-    }
-
-    pub(crate) fn pop(&mut self) -> Option<Waiting<P>> {
-        let first = self.packets.pop_front()?;
-        self.bytes -= first.bytes;
-        Some(first)
-    }
-
-    pub(crate) fn bytes(&self) -> u64 {
-        self.bytes
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.packets.len()
-    }
-}
 
 /// A bounded queue whose first packet is the one in service.
 #[derive(Debug)]
@@ -54,7 +19,7 @@ impl<P> Queue<P> {
         codel: Option<CoDel>,
     ) -> Self {
         Self {
-            fifo: Fifo { packets: VecDeque::new(), bytes: 0 },
+            fifo: Fifo::default(),
             max_bytes: max_bytes.unwrap_or(u64::MAX),
             max_packets: max_packets.unwrap_or(u64::MAX),
             codel,
@@ -66,14 +31,14 @@ impl<P> Queue<P> {
         let waiting = std::mem::replace(self, to);
         self.fifo = waiting.fifo;
         if let Some(codel) = &mut self.codel {
-            self.fifo.packets.iter().for_each(|packet| codel.on_enqueue(packet.bytes));
+            self.fifo.iter().for_each(|packet| codel.on_enqueue(packet.bytes));
         }
     }
 
     /// Whether a packet of `bytes` still fits.
     pub(crate) fn has_room(&self, bytes: u64) -> bool {
         (self.fifo.len() as u64) < self.max_packets
-            && self.fifo.bytes.saturating_add(bytes) <= self.max_bytes
+            && self.fifo.bytes().saturating_add(bytes) <= self.max_bytes
     }
 
     /// Appends a packet; the caller has asked [`Queue::has_room`].
@@ -81,8 +46,7 @@ impl<P> Queue<P> {
         if let Some(codel) = &mut self.codel {
             codel.on_enqueue(waiting.bytes);
         }
-        self.fifo.bytes += waiting.bytes;
-        self.fifo.packets.push_back(waiting);
+        self.fifo.push(waiting);
     }
 
     /// Lets the queue discipline decide which packet is served next when the server is free at
@@ -108,8 +72,7 @@ impl<P> Queue<P> {
     /// Throws everything away; returns how many packets that were.
     pub(crate) fn clear(&mut self) -> u64 {
         let dropped = self.fifo.len() as u64;
-        self.fifo.packets.clear();
-        self.fifo.bytes = 0;
+        self.fifo.clear();
         if let Some(codel) = &mut self.codel {
             codel.on_cleared();
         }

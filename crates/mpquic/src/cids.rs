@@ -1,13 +1,55 @@
 //! Connection IDs, ours and the peer's, by path.
 
+use crate::crypto;
 use crate::error::{Code, TransportError};
-use crate::wire::{ConnectionId, NewCid, ResetToken};
+use crate::wire::{ConnectionId, Frame, NewCid, ResetToken};
+use rand::Rng;
 use std::collections::BTreeMap;
 
 /// Length of our connection IDs.
 pub const LOCAL_LEN: usize = 8;
 /// Connection IDs per path that we keep of the peer's, and give it.
 pub(crate) const PER_PATH: u64 = 2;
+
+/// A connection ID of ours, by chance.
+pub(crate) fn random(rng: &mut impl Rng) -> ConnectionId {
+    let mut bytes = [0; LOCAL_LEN];
+    rng.fill_bytes(&mut bytes);
+    ConnectionId::new(&bytes).unwrap_or_default() // 8 bytes are never too long
+}
+
+/// Both ends' connection IDs.
+#[derive(Debug, Default)]
+pub(crate) struct Cids {
+    pub local: LocalCids,
+    pub peer: PeerCids,
+}
+
+impl Cids {
+    pub fn drop_path(&mut self, path: u32) {
+        self.local.drop_path(path);
+        self.peer.drop_path(path);
+    }
+
+    /// Further ones of ours for a path, until the peer has `wanted`: the frames that tell it.
+    pub fn give(
+        &mut self,
+        path: u32,
+        wanted: u64,
+        reset_key: &[u8; 32],
+        rng: &mut impl Rng,
+    ) -> Vec<Frame<'static>> {
+        let missing = wanted.saturating_sub(self.local.active(path));
+        let frame = |_| {
+            let cid = random(rng);
+            let sequence = self.local.add(path, cid);
+            let token = crypto::reset_token(reset_key, &cid);
+            let new = NewCid { sequence, retire_prior_to: 0, cid, token };
+            Frame::NewConnectionId { path: (path > 0).then_some(path), new }
+        };
+        (0..missing).map(frame).collect()
+    }
+}
 
 /// Those that the peer sends to.
 #[derive(Debug, Default)]
@@ -51,6 +93,11 @@ impl LocalCids {
         self.known.values().filter(|(of, _)| *of == path).count() as u64
     }
 
+    /// The sequence number that the next one of a path will have.
+    pub fn next_sequence(&self, path: u32) -> u64 {
+        self.next.get(&path).copied().unwrap_or(0)
+    }
+
     /// The peer retires one. `Err`: it was never given.
     pub fn retire(&mut self, path: u32, sequence: u64) -> Result<(), TransportError> {
         if self.next.get(&path).is_none_or(|next| sequence >= *next) {
@@ -91,6 +138,10 @@ impl PeerCids {
 
     /// A further one: the sequence numbers to retire (RFC 9000 §5.1.2).
     pub fn add(&mut self, path: u32, new: &NewCid) -> Result<Vec<u64>, TransportError> {
+        if self.current(path).is_some_and(|cid| cid.as_slice().is_empty()) {
+            let reason = "an ID of a peer that has none"; // RFC 9000 §19.15
+            return Err(TransportError::new(Code::ProtocolViolation, reason));
+        }
         let of = self.paths.entry(path).or_default();
         if let Some((cid, _)) = of.active.get(&new.sequence) {
             let same = *cid == new.cid; // RFC 9000 §19.15

@@ -41,6 +41,11 @@ impl TransportError {
         Self { code, value: code as u64, reason }
     }
 
+    /// The peer broke a rule that has no code of its own (RFC 9000 §20.1).
+    pub(crate) fn violation(reason: &'static str) -> Self {
+        Self::new(Code::ProtocolViolation, reason)
+    }
+
     pub(crate) fn tls(alert: u8) -> Self {
         let value = Code::Crypto as u64 + u64::from(alert); // RFC 9001 §4.8
         Self { code: Code::Crypto, value, reason: "the TLS handshake failed" }
@@ -50,6 +55,10 @@ impl TransportError {
 impl From<WireError> for TransportError {
     fn from(error: WireError) -> Self {
         let reason = match error {
+            WireError::PathId => {
+                // draft-ietf-quic-multipath-21 §4: beyond any limit that was announced
+                return Self::new(Code::ProtocolViolation, "path ID beyond 2^32 - 1");
+            }
             WireError::Short(what) | WireError::Value(what) => what,
             WireError::UnknownFrame(_) => "unknown frame type",
             WireError::Version(_) => "version",
@@ -86,6 +95,9 @@ pub enum Error {
     /// The peer speaks no multipath extension.
     #[error("the peer did not negotiate multipath; this connection has one path")]
     NoMultipath,
+    /// The peer takes packets from no other address of ours (`disable_active_migration`).
+    #[error("the peer refuses further paths (disable_active_migration); this connection has one")]
+    NoMigration,
     /// Only clients open paths (draft-ietf-quic-multipath-21 §3.1).
     #[error("only the client adds paths")]
     NotClient,

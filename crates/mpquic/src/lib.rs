@@ -33,27 +33,39 @@
 //! It has had **no external security review**.
 
 mod application_host;
+mod arrival;
 mod cids;
 mod config;
+mod control;
 mod crypto;
+mod datagrams;
+mod draft;
+mod ecn;
 mod endpoint;
 mod error;
 mod event;
+mod handshake;
+mod keys;
+mod lifetime;
 mod path;
 mod path_manager;
 mod qlog;
 mod refuse;
 mod reset;
 mod retry;
+mod scheduling;
 mod space;
 mod streams;
 mod study;
+mod totals;
+mod trace;
 pub mod wire;
 
 pub use application_host::ApplicationHost;
 pub use cids::LOCAL_LEN as LOCAL_CID_BYTES;
 pub use config::{AckPath, Config, Reinjection, Role};
-pub use endpoint::{Ecn, Endpoint, Read, Totals};
+pub use ecn::Ecn;
+pub use endpoint::{Endpoint, Read};
 pub use error::{Code, Error, TransportError};
 pub use event::{Closed, Event};
 pub use path::{Health, PathStats};
@@ -64,6 +76,7 @@ pub use reset::stateless_reset;
 pub use retry::{Retried, Retry, Token};
 pub use rustls;
 pub use study::{QuicConfig, Reinject, StudyConnection};
+pub use totals::Totals;
 
 #[cfg(test)]
 mod tests;

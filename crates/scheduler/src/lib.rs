@@ -9,12 +9,14 @@ mod algorithm;
 mod backup;
 mod blest;
 mod daps;
+mod decision;
 mod default_pick;
 mod dispatch;
 mod ecf;
 mod factory;
 mod linucb;
 mod minrtt;
+mod path_set;
 mod peekaboo;
 mod redundant;
 mod roundrobin;
@@ -25,9 +27,11 @@ mod upstream;
 mod view;
 
 pub use algorithm::{Algorithm, Choice, build};
+pub use decision::Decision;
 pub use dispatch::{Dispatch, Order, able};
 pub use factory::Factory;
-pub use scheduler::{Capabilities, Decision, PathEvent, PathSet, Scheduler};
+pub use path_set::PathSet;
+pub use scheduler::{Capabilities, PathEvent, Scheduler};
 pub use view::{ConnectionView, PathView};
 
 #[cfg(test)]

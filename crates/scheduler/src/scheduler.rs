@@ -1,74 +1,7 @@
 use crate::default_pick::serving_among;
-use crate::{ConnectionView, PathView};
+use crate::{ConnectionView, Decision, PathView};
 use forecast::Probability;
 use units::{Instant, PathId};
-
-/// A set of at most 64 paths.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PathSet(u64);
-
-impl PathSet {
-    /// The empty set.
-    pub const EMPTY: Self = Self(0);
-
-    /// This set and `path`.
-    #[must_use]
-    pub const fn with(self, path: PathId) -> Self {
-        Self(self.0 | 1 << path.0)
-    }
-
-    /// This set without `path`.
-    #[must_use]
-    pub const fn without(self, path: PathId) -> Self {
-        Self(self.0 & !(1 << path.0))
-    }
-
-    /// The paths in both sets.
-    #[must_use]
-    pub const fn common(self, other: Self) -> Self {
-        Self(self.0 & other.0)
-    }
-
-    /// Whether `path` is in the set.
-    pub const fn contains(self, path: PathId) -> bool {
-        self.0 & (1 << path.0) != 0
-    }
-
-    /// The paths, lowest id first.
-    pub fn iter(self) -> impl Iterator<Item = PathId> {
-        let mut left = self.0;
-        std::iter::from_fn(move || {
-            let lowest = (left != 0).then(|| PathId(left.trailing_zeros() as u8));
-            left &= left.wrapping_sub(1);
-            lowest
-        })
-    }
-}
-
-/// What a scheduler decides for one segment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Decision {
-    /// Send it on this path.
-    Send(PathId),
-    /// Send a copy on each of these paths.
-    Duplicate(PathSet),
-    /// Hold it back: until something happens on the connection, or at the latest until this moment.
-    Wait(Option<Instant>),
-    /// Keep it as the next one, and send on this path a copy of what [`PathView::repeat_bytes`] speaks of.
-    /// Only for schedulers with [`Capabilities::repeats`].
-    ///
-    /// [`PathView::repeat_bytes`]: crate::PathView::repeat_bytes
-    Repeat(PathId),
-    /// Keep it as the next one, and send on `path` the first segment not yet assigned that begins
-    /// `gap_bytes` or more further on in the stream. What lies between is next. Waits when
-    /// the data, or the receive window, do not reach that far.
-    Ahead {
-        /// Where the later segment goes.
-        path: PathId,
-        /// How far behind the segment being scheduled it begins at least.
-        gap_bytes: u64,
-    },
-}
 
 /// A path changed in a way that a scheduler may want to know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,6 +30,9 @@ pub struct Capabilities {
     /// The connection may use opportunistic retransmission and penalisation (mode `v0.96`,
     /// docs/model.md §2.6 and §2.7). By default it may.
     pub receive_buffer_optimisation: bool,
+    /// A decision holds for a whole fragment of the stream (32,728 bytes), whatever room is left on the
+    /// path, as `__subflow_push_pending` has it (mode `upstream`, docs/model.md §2.4). Not by default.
+    pub whole_fragments: bool,
     /// How likely a foreseen outage must be for the connection to heed it, by default as likely as
     /// not: less likely ones are not in the view, and no path rests for them.
     pub least_probability: Probability,
@@ -108,6 +44,7 @@ impl Default for Capabilities {
             queue_limit_windows: 0,
             repeats: false,
             receive_buffer_optimisation: true,
+            whole_fragments: false,
             least_probability: Probability::EVEN,
         }
     }
@@ -121,6 +58,11 @@ impl Default for Capabilities {
 pub trait Scheduler: Send + std::fmt::Debug {
     /// Chooses a path for the segment being scheduled.
     fn select(&mut self, view: &ConnectionView<'_>) -> Decision;
+
+    /// The transport begins to hand data to its paths: after a write of the application, or because an
+    /// acknowledgement made room. It goes on until no data or no room is left. Multipath QUIC has no
+    /// such rounds.
+    fn on_round(&mut self) {}
 
     /// `bytes` of payload were assigned to `path`.
     fn on_sent(&mut self, _now: Instant, _path: PathId, _bytes: u64) {}

@@ -9,6 +9,7 @@ mod end;
 mod error;
 mod exposure;
 mod outcome;
+mod own_scheduler;
 mod run;
 mod script;
 mod wire;
@@ -18,7 +19,8 @@ pub use error::SimError;
 pub use outcome::{
     ApplicationTable, ConnectionTotals, EventRow, Outcome, PathTotals, SampleRow, Totals,
 };
-pub use run::{OwnScheduler, simulate, simulate_with};
+pub use own_scheduler::OwnScheduler;
+pub use run::{simulate, simulate_with};
 
 #[cfg(test)]
 mod tests;

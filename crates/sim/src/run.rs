@@ -5,11 +5,11 @@ use crate::config::{RunConfig, instant};
 use crate::connection::{Connection, Phase, Side};
 use crate::exposure::Exposure;
 use crate::outcome::{Outcome, SampleRow, Totals};
+use crate::own_scheduler::OwnScheduler;
 use crate::script::{Action, write};
 use crate::wire::Wire;
 use forecast::Update;
 use link::{Direction, Link, build_paths, link_names, stream_seed};
-use scheduler::Scheduler;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use units::{Duration, Instant, PathId};
@@ -23,21 +23,6 @@ const MAX_CONNECTIONS: usize = 1 << 15;
 /// [`SimError`] when the configuration makes no sense; nothing has run then.
 pub fn simulate(config: &RunConfig) -> Result<Outcome, SimError> {
     simulate_with(config, BTreeMap::new(), &AtomicBool::new(false))
-}
-
-/// A scheduler of the caller's, in place of the one that a connection's configuration names.
-#[derive(Debug)]
-pub struct OwnScheduler {
-    /// What the record calls it.
-    pub name: String,
-    /// It decides at the end that sends most.
-    pub scheduler: Box<dyn Scheduler>,
-}
-
-impl From<&scheduler::Choice> for OwnScheduler {
-    fn from(choice: &scheduler::Choice) -> Self {
-        Self { name: choice.algorithm().name().to_owned(), scheduler: scheduler::build(choice) }
-    }
 }
 
 /// Runs a configuration with schedulers of the caller's for some connections (by their place),

@@ -1,6 +1,13 @@
 use crate::{Opportunities, Steps};
 use units::Instant;
 
+impl<T: Copy> Steps<T> {
+    /// A reader for times that mostly increase.
+    pub fn into_cursor(self) -> Cursor<T> {
+        Cursor::new(self)
+    }
+}
+
 /// Reads a [`Steps`] in time order: amortised O(1) forwards, O(log n) for a jump either way.
 #[derive(Clone, Debug)]
 pub struct Cursor<T> {
@@ -60,6 +67,13 @@ impl<T: Copy> Cursor<T> {
             self.lap_start = self.end;
         }
         self.end = self.steps.end_of(self.index, self.lap_start);
+    }
+}
+
+impl Opportunities {
+    /// A reader in time order.
+    pub fn into_cursor(self) -> OpportunityCursor {
+        OpportunityCursor::new(self)
     }
 }
 

@@ -1,4 +1,4 @@
-use crate::{Fault, OpportunityCursor, TraceError};
+use crate::{Fault, LONGEST, TraceError, limits};
 use units::{Duration, Instant};
 
 /// Bytes that one delivery opportunity carries (mahimahi `link_queue.cc`, `PACKET_SIZE`, without
@@ -16,7 +16,8 @@ pub struct Opportunities {
 }
 
 impl Opportunities {
-    /// A trace from its timestamps in milliseconds, non-decreasing, the last one above 0.
+    /// A trace from its timestamps in milliseconds, non-decreasing, the last one above 0 and at
+    /// most [`LONGEST`].
     ///
     /// # Errors
     /// [`TraceError::Entry`] with the first entry that breaks a rule.
@@ -32,8 +33,8 @@ impl Opportunities {
         if last == 0 {
             return at(times_ms.len() - 1, Fault::NoDuration);
         }
-        if last > u64::MAX / NANOS_PER_MILLI {
-            return at(times_ms.len() - 1, Fault::TooLarge { found: last.to_string() });
+        if u128::from(last) > LONGEST.as_millis() {
+            return at(times_ms.len() - 1, Fault::TooLong { found: format!("{last} ms") });
         }
         Ok(Self { times_ms })
     }
@@ -50,6 +51,7 @@ impl Opportunities {
                 line: index + 1,
                 fault,
             })?;
+            limits::room_for_more(times_ms.len(), file, index + 1)?;
             times_ms.push(time_ms);
         }
         let lines: Vec<usize> = (1..=times_ms.len()).collect();
@@ -87,11 +89,6 @@ impl Opportunities {
     /// Bytes that the trace can carry from `from` to `to`, both moments included.
     pub fn bytes_between(&self, from: Instant, to: Instant) -> u64 {
         self.count_between(from, to).saturating_mul(OPPORTUNITY_BYTES)
-    }
-
-    /// A reader in time order.
-    pub fn into_cursor(self) -> OpportunityCursor {
-        OpportunityCursor::new(self)
     }
 
     /// Opportunities in [0, `nanos`].

@@ -1,4 +1,4 @@
-use crate::{Cursor, Fault, TraceError};
+use crate::{Fault, TraceError};
 use units::{Duration, Instant};
 
 /// A value that is constant from each time to the next: the last one holds to the end, or the whole
@@ -76,14 +76,9 @@ impl<T: Copy> Steps<T> {
         self.period
     }
 
-    /// The value at `now`, by binary search. In time order, [`Cursor::value_at`] is faster.
+    /// The value at `now`, by binary search. In time order, [`Cursor::value_at`](crate::Cursor::value_at) is faster.
     pub fn value_at(&self, now: Instant) -> T {
         self.values[self.locate(now).0]
-    }
-
-    /// A reader for times that mostly increase.
-    pub fn into_cursor(self) -> Cursor<T> {
-        Cursor::new(self)
     }
 
     /// Which entry holds at `now`, and when that turn of the loop began (nanoseconds).

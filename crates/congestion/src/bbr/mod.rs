@@ -5,9 +5,11 @@
 //! packets per microsecond; whatever else differs says so where it does.
 
 pub(crate) mod ack_aggregation;
+mod cycle;
 pub(crate) mod dip;
 mod drain;
 pub(crate) mod filters;
+mod full_pipe;
 pub(crate) mod gain;
 pub(crate) mod pacing;
 mod policer;
@@ -20,16 +22,16 @@ mod window;
 
 use crate::{AckSample, Config, Controller, LossSample, Phase};
 use ack_aggregation::{AckAggregation, Arrival, HALF_WINDOW_ROUNDS};
+use cycle::Cycle;
 use dip::Dip;
 use filters::{MaxBandwidth, MinRtt, Rounds};
+use full_pipe::FullPipe;
 use gain::Gain;
 use pacing::Pacing;
 use parameters::Info;
 use policer::{Observation, Policer};
-use probe_bw::Cycle;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
-use startup::FullPipe;
 use units::{Bitrate, Duration, Instant};
 
 /// Packets that keep the pipe busy with an ACK for every other one (tcp_bbr.c

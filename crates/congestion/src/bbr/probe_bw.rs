@@ -8,29 +8,6 @@ use units::Instant;
 /// Phases among which the first one is drawn (tcp_bbr.c `bbr_cycle_rand`).
 const RANDOM_PHASES: u64 = 7;
 
-/// Where in the cycle of gains the path is.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Cycle {
-    phase: usize,
-    since: Instant,
-}
-
-impl Cycle {
-    pub(super) fn gain(&self) -> Gain {
-        Gain::CYCLE[self.phase]
-    }
-
-    /// The phase that probes for more.
-    pub(super) fn probes(&self) -> bool {
-        self.phase == 0
-    }
-
-    fn advance(&mut self, now: Instant) {
-        self.phase = (self.phase + 1) % Gain::CYCLE.len();
-        self.since = now;
-    }
-}
-
 impl Bbr {
     /// Begins anywhere but in the draining phase, which has nothing to drain yet
     /// (tcp_bbr.c `bbr_reset_probe_bw_mode`).

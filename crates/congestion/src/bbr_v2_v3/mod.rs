@@ -17,9 +17,13 @@
 //!   says ten). Tail-loss probes are losses like others.
 //! * Linux's fast path for idle senders is a saving of cycles only, and left out.
 
+mod ack;
+mod cycle;
 mod drain;
 mod filters;
+mod full_pipe;
 mod info;
+mod lower_bounds;
 mod probe_bw;
 mod probe_rtt;
 mod probe_up;
@@ -37,14 +41,15 @@ use crate::bbr::filters::Rounds;
 use crate::bbr::gain::Gain;
 use crate::bbr::pacing::Pacing;
 use crate::{AckSample, Config, Controller, LossSample, Phase, RateSample};
+use ack::Ack;
+use cycle::Cycle;
 use filters::{MaxBandwidth, MinRtt};
+use full_pipe::FullPipe;
 pub(crate) use info::{V2, V3};
 use parameters::Values;
-use probe_bw::Cycle;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use signals::{Bounds, Signals};
-use startup::FullPipe;
 use units::{Bitrate, Duration, Instant};
 use version::{Plateau, Settings, Version};
 
@@ -70,16 +75,6 @@ enum Repair {
     Nothing,
     LossEpisode,
     Timeout,
-}
-
-/// An acknowledgement with what is known about its rate sample.
-#[derive(Clone, Copy, Debug)]
-struct Ack<'a> {
-    sample: &'a AckSample,
-    /// A rate above zero.
-    rate: Option<RateSample>,
-    /// The sampled packet left while the path had no more to send (or in a PROBE_RTT dip).
-    app_limited: bool,
 }
 
 /// BBR version 2 or 3.

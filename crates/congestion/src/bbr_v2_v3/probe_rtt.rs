@@ -1,7 +1,7 @@
 //! PROBE_RTT: once in a while, half a BDP in flight, so that the queue empties and the minimum RTT
 //! shows.
 
-use super::probe_bw::Feedback;
+use super::cycle::Feedback;
 use super::{Ack, BbrV2V3, Mode};
 use crate::bbr::dip::Dip;
 use crate::bbr::gain::Gain;

@@ -1,6 +1,6 @@
 //! PROBE_BW, phase UP: send a quarter more, to see whether there is more.
 
-use super::probe_bw::Feedback;
+use super::cycle::Feedback;
 use super::version::Plateau;
 use super::{Ack, BbrV2V3, Mode, Probing};
 use crate::bbr::gain::Gain;

@@ -1,8 +1,7 @@
 //! What the last round trip delivered and lost, and the lower bounds that loss sets while the path
 //! is not being probed.
 
-use super::{Ack, BbrV2V3};
-use crate::bbr::gain::Gain;
+use super::Ack;
 use units::Bitrate;
 
 /// Bounds on what is sent: the upper one from probes, the lower ones from losses between them. The
@@ -49,9 +48,9 @@ pub(super) struct Signals {
     round_end_bytes: u64,
     /// The acknowledgement in hand began a round.
     pub(super) round_started: bool,
-    lost: bool,
+    pub(super) lost: bool,
     /// Largest rate of the round.
-    bandwidth: Bitrate,
+    pub(super) bandwidth: Bitrate,
     /// Largest delivery within one sample of the round.
     pub(super) delivered_bytes: u64,
 }
@@ -78,7 +77,7 @@ impl Signals {
         self.lost = false;
     }
 
-    fn note(&mut self, ack: &Ack<'_>, rate: Bitrate, delivered_bytes: u64) {
+    pub(super) fn note(&mut self, ack: &Ack<'_>, rate: Bitrate, delivered_bytes: u64) {
         self.lost |= ack.sample.lost_bytes > 0;
         self.bandwidth = self.bandwidth.max(rate);
         self.delivered_bytes = self.delivered_bytes.max(delivered_bytes);
@@ -90,57 +89,8 @@ impl Signals {
 
     /// A new round knows its first sample only (tcp_bbr.c v3
     /// `bbr_advance_latest_delivery_signals`).
-    fn advance(&mut self, rate: Bitrate, delivered_bytes: u64) {
+    pub(super) fn advance(&mut self, rate: Bitrate, delivered_bytes: u64) {
         self.bandwidth = rate;
         self.delivered_bytes = delivered_bytes;
-    }
-}
-
-impl BbrV2V3 {
-    /// Bandwidth filter, delivery of the round and, once per round, the lower bounds
-    /// (tcp_bbr2.c `bbr2_update_congestion_signals`).
-    pub(super) fn update_signals(&mut self, ack: &Ack<'_>) {
-        self.signals.round_started = false;
-        let Some(rate) = ack.rate else { return };
-        // A sample that the application limited is a lower bound: it may only raise the filter.
-        if !ack.app_limited || rate.rate >= self.max_bandwidth.get() {
-            self.max_bandwidth.update(rate.rate);
-        }
-        self.signals.note(ack, rate.rate, rate.delivered_bytes);
-        if self.signals.round_started {
-            self.adapt_lower_bounds();
-            self.signals.lost = false;
-        }
-    }
-
-    /// Ends the round of the signals: at the end of the acknowledgement, as version 3 does it.
-    /// Version 2 does it before the model is updated, where nothing reads them until the next one.
-    pub(super) fn advance_signals(&mut self, ack: &Ack<'_>) {
-        if let (true, Some(rate)) = (self.signals.round_started, ack.rate) {
-            self.signals.advance(rate.rate, rate.delivered_bytes);
-        }
-    }
-
-    /// A round with loss between probes: down by beta, but not below what the round delivered
-    /// (tcp_bbr2.c `bbr2_adapt_lower_bounds`).
-    fn adapt_lower_bounds(&mut self) {
-        if !self.signals.lost || self.is_probing_bandwidth() {
-            return;
-        }
-        if self.bounds.bandwidth_lo == Bounds::NONE.bandwidth_lo {
-            self.bounds.bandwidth_lo = self.max_bandwidth.get();
-        }
-        self.init_in_flight_lo(self.window_bytes);
-        let left: Gain = self.settings.beta.complement();
-        let bandwidth = left.of(self.bounds.bandwidth_lo).max(self.signals.bandwidth);
-        let in_flight = left.of_bytes(self.bounds.in_flight_lo).max(self.signals.delivered_bytes);
-        self.bounds.bandwidth_lo = bandwidth;
-        self.bounds.in_flight_lo = in_flight;
-    }
-
-    pub(super) fn init_in_flight_lo(&mut self, bytes: u64) {
-        if self.bounds.in_flight_lo == Bounds::NONE.in_flight_lo {
-            self.bounds.in_flight_lo = bytes;
-        }
     }
 }

@@ -1,6 +1,6 @@
 use super::filters::{MaxBandwidth, MinRtt};
+use super::full_pipe::FullPipe;
 use super::signals::Bounds;
-use super::startup::FullPipe;
 use super::upper_bound::Flight;
 use super::{BbrV2V3, Mode, Probing};
 use crate::bbr::gain::Gain;

@@ -1,6 +1,6 @@
 //! `inflight_hi`: how much in flight was too much when the path was probed.
 
-use super::probe_bw::Feedback;
+use super::cycle::Feedback;
 use super::signals::Bounds;
 use super::{Ack, BbrV2V3, Mode, Probing};
 use crate::LossSample;

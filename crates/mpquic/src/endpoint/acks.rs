@@ -1,19 +1,15 @@
 //! Acknowledgements and losses of what we sent (RFC 9002).
 
 use super::Endpoint;
-use super::data::chunks_of;
-use super::frames::violation;
-use super::handshake::Level;
 use crate::error::TransportError;
 use crate::event::Event;
+use crate::handshake::Level;
 use crate::path::{Health, Path};
+use crate::space::chunks_of;
 use crate::space::{SentFrame, SentPacket};
 use crate::wire::{AckFrame, Frame};
 use scheduler::PathEvent;
 use units::{Duration, Instant};
-
-/// How many waiting control frames are searched for one that waits already.
-const FRAMES_COMPARED: usize = 256;
 
 impl Endpoint {
     pub(super) fn on_handshake_ack(
@@ -23,33 +19,21 @@ impl Endpoint {
         ack: &AckFrame,
     ) -> Result<(), TransportError> {
         let space = &mut self.handshake.space_mut(level).space;
-        let acked =
-            space.take_acked(ack).map_err(|()| violation("acknowledged what was not sent"))?;
-        let Some(path) = self.paths.get_mut(&0) else { return Ok(()) };
-        let space = &mut self.handshake.space_mut(level).space;
+        let acked = space
+            .take_acked(ack)
+            .map_err(|()| TransportError::violation("acknowledged what was not sent"))?;
+        let Some(path) = self.paths.get_mut(0) else { return Ok(()) };
         let lost = path.settle(now, Some(space), ack, (Duration::ZERO, &acked));
         if !acked.is_empty() {
-            self.handshake.pto_count = 0;
+            self.handshake.on_acked();
         }
-        for (_, packet) in acked {
-            self.settle_handshake(level, packet, true);
-        }
+        let frames_of = |packets: Vec<(u64, SentPacket)>| {
+            packets.into_iter().flat_map(|(_, packet)| packet.frames)
+        };
+        self.handshake.space_mut(level).settle(frames_of(acked), true);
         self.log_lost(now, (level, 0), &lost);
-        for (_, packet) in lost {
-            self.settle_handshake(level, packet, false);
-        }
+        self.handshake.space_mut(level).settle(frames_of(lost), false);
         Ok(())
-    }
-
-    pub(super) fn settle_handshake(&mut self, level: Level, packet: SentPacket, acked: bool) {
-        for frame in packet.frames {
-            let SentFrame::Crypto(range) = frame else { continue };
-            if acked {
-                self.handshake.space_mut(level).out.on_acked(range, false);
-            } else {
-                self.on_crypto_lost(level, range);
-            }
-        }
     }
 
     pub(super) fn on_path_ack(
@@ -58,17 +42,21 @@ impl Endpoint {
         id: u32,
         ack: &AckFrame,
     ) -> Result<(), TransportError> {
-        let exponent = self.peer.ack_delay_exponent;
+        let exponent = self.handshake.peer.ack_delay_exponent;
         let delay = Duration::from_micros(ack.delay.saturating_mul(1 << exponent));
-        let delay = delay.min(self.max_ack_delay()); // RFC 9002 §5.3
-        let Some(path) = self.paths.get_mut(&id) else {
+        let delay = delay.min(self.handshake.peer_ack_delay()); // RFC 9002 §5.3
+        let Some(path) = self.paths.get_mut(id) else {
             // A path that is over may still be acknowledged; one that never was may not.
-            let known = self.path_ids.is_below_next(id);
-            return known.then_some(()).ok_or_else(|| violation("acknowledged an unknown path"));
+            let known = self.paths.ids.is_below_next(id);
+            return known
+                .then_some(())
+                .ok_or_else(|| TransportError::violation("acknowledged an unknown path"));
         };
         let largest = path.space.largest_acked;
-        let acked =
-            path.space.take_acked(ack).map_err(|()| violation("acknowledged what was not sent"))?;
+        let acked = path
+            .space
+            .take_acked(ack)
+            .map_err(|()| TransportError::violation("acknowledged what was not sent"))?;
         path.stats.spurious_losses += path.space.take_spurious(ack);
         if acked.is_empty() {
             return Ok(());
@@ -85,15 +73,15 @@ impl Endpoint {
         path.silent_since = path.space.is_eliciting().then_some(now);
         let net = path.net;
         if was == Health::Failed {
-            self.tell_of_path(now, id, Event::PathRevived(net));
-            self.dispatch.on_path_event(now, net, PathEvent::Revived);
+            self.trace.path_event(now, id, Event::PathRevived(net));
+            self.scheduling.dispatch.on_path_event(now, net, PathEvent::Revived);
         }
-        if let Some(keys) = &mut self.one_rtt {
+        if let Some(keys) = &mut self.keys {
             acked.iter().for_each(|(_, packet)| keys.on_acked(packet.sent_at));
         }
         let bytes: u64 = acked.iter().map(|(_, packet)| packet.bytes).sum();
         if bytes > 0 {
-            self.dispatch.on_acked(now, net, bytes);
+            self.scheduling.dispatch.on_acked(now, net, bytes);
         }
         let newest = acked.iter().rev().find_map(|(_, packet)| chunks_of(&packet.frames).last());
         let newest = newest.map(|chunk| (chunk.id, chunk.range.end));
@@ -103,7 +91,7 @@ impl Endpoint {
         // In the bytes of one stream: what a scheduler makes of it holds for connections with one.
         if let Some((stream, end)) = newest {
             let whole = self.streams.acked_to(stream).unwrap_or(end);
-            self.dispatch.on_delivered(now, net, end, whole);
+            self.scheduling.dispatch.on_delivered(now, net, end, whole);
         }
         self.on_packets_lost(now, id, lost);
         if was != Health::Good {
@@ -117,14 +105,14 @@ impl Endpoint {
         for frame in packet.frames {
             match frame {
                 SentFrame::Stream(chunk) if self.streams.on_acked(&chunk) => {
-                    self.events.push_back(Event::Sent(chunk.id));
+                    self.trace.event(Event::Sent(chunk.id));
                     self.streams.collect(chunk.id);
                 }
-                SentFrame::Crypto(range) => {
-                    self.handshake.space_mut(Level::OneRtt).out.on_acked(range, false);
+                SentFrame::Crypto(_) => {
+                    self.handshake.space_mut(Level::OneRtt).settle([frame], true);
                 }
                 SentFrame::Ack { path, largest } => {
-                    if let Some(path) = self.paths.get_mut(&path) {
+                    if let Some(path) = self.paths.get_mut(path) {
                         path.space.received.forget_through(largest);
                     }
                 }
@@ -141,11 +129,11 @@ impl Endpoint {
     /// What lost packets carried goes through the scheduler again.
     pub(super) fn on_packets_lost(&mut self, now: Instant, id: u32, lost: Vec<(u64, SentPacket)>) {
         self.log_lost(now, (Level::OneRtt, id), &lost);
-        let Some(path) = self.paths.get(&id) else { return };
+        let Some(path) = self.paths.get(id) else { return };
         let net = path.net;
         let bytes: u64 = lost.iter().map(|(_, packet)| packet.bytes).sum();
         if bytes > 0 {
-            self.dispatch.on_lost(now, net, bytes);
+            self.scheduling.dispatch.on_lost(now, net, bytes);
         }
         for (_, packet) in lost {
             if !packet.given_up {
@@ -159,9 +147,11 @@ impl Endpoint {
         for frame in frames {
             match frame {
                 SentFrame::Stream(chunk) => self.streams.on_lost(&chunk, by),
-                SentFrame::Crypto(range) => self.on_crypto_lost(Level::OneRtt, range),
+                SentFrame::Crypto(_) => {
+                    self.handshake.space_mut(Level::OneRtt).settle([frame], false);
+                }
                 SentFrame::Ack { .. } => {}
-                SentFrame::Control(frame) => self.queue_again(*frame),
+                SentFrame::Control(frame) => self.control.push_again(*frame),
                 SentFrame::MaxData => self.streams.window.changed = true,
                 SentFrame::MaxStreamData(id) => {
                     if self.streams.recv.contains_key(&id) {
@@ -175,19 +165,25 @@ impl Endpoint {
         }
     }
 
-    /// Several packets in flight may carry the same frame (probes of a path that is silent for
-    /// long): once in the queue is enough.
-    fn queue_again(&mut self, frame: Frame<'static>) {
-        let waits = self.control.iter().rev().take(FRAMES_COMPARED).any(|other| *other == frame);
-        if !waits {
-            self.control.push_back(frame);
+    fn log_lost(&mut self, now: Instant, (level, id): (Level, u32), lost: &[(u64, SentPacket)]) {
+        let space = match level {
+            Level::OneRtt => self.paths.get(id).map(|path| &path.space),
+            _ => Some(&self.handshake.space(level).space),
+        };
+        let largest = space.and_then(|space| space.largest_acked);
+        self.trace.packets_lost(now, (self.origin(level, id), largest), lost);
+    }
+
+    pub(super) fn log_metrics(&mut self, now: Instant, id: u32) {
+        if let Some(path) = self.paths.get(id) {
+            self.trace.metrics(now, path);
         }
     }
 
     /// The loss timer of a path, or of the handshake, fired.
     pub(super) fn detect_losses(&mut self, now: Instant) {
-        for level in [Level::Initial, Level::Handshake] {
-            let Some(path) = self.paths.get_mut(&0) else { break };
+        for level in Level::LONG {
+            let Some(path) = self.paths.get_mut(0) else { break };
             let space = &mut self.handshake.space_mut(level).space;
             if space.loss_at.is_none_or(|at| at > now) {
                 continue;
@@ -195,14 +191,12 @@ impl Endpoint {
             let lost = space.take_lost(now, &path.rtt);
             path.on_lost(now, &lost);
             self.log_lost(now, (level, 0), &lost);
-            for (_, packet) in lost {
-                self.settle_handshake(level, packet, false);
-            }
+            let frames = lost.into_iter().flat_map(|(_, packet)| packet.frames);
+            self.handshake.space_mut(level).settle(frames, false);
         }
-        let due = |path: &&Path| path.space.loss_at.is_some_and(|at| at <= now);
-        let due: Vec<u32> = self.paths.values().filter(due).map(|path| path.id).collect();
-        for id in due {
-            let Some(path) = self.paths.get_mut(&id) else { continue };
+        let due = |path: &Path| path.space.loss_at.is_some_and(|at| at <= now);
+        for id in self.paths.ids_of(due) {
+            let Some(path) = self.paths.get_mut(id) else { continue };
             let lost = path.space.take_lost(now, &path.rtt);
             path.on_lost(now, &lost);
             self.on_packets_lost(now, id, lost);

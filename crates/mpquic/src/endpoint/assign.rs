@@ -1,7 +1,7 @@
 //! Data that goes ahead of its turn, or waits in the queue of a path.
 
 use super::Endpoint;
-use super::data::{Copy, OVERHEAD_BYTES};
+use crate::scheduling::{Copy, OVERHEAD_BYTES};
 use crate::space::Again;
 use scheduler::{PathSet, able};
 use units::{Instant, PathId};
@@ -18,12 +18,12 @@ impl Endpoint {
         if self.streams.has_again() {
             return None;
         }
-        let id = self.id_of(net)?;
+        let id = self.paths.id_over(net)?;
         let mut draft = self.begin_datagram(id)?;
         let chunk = self.streams.chunk_ahead(draft.room(), gap_bytes)?;
         self.put_chunk(&mut draft, &chunk, (id, None));
         self.put_acks(now, &mut draft, id);
-        self.dispatch.on_sent(now, net, chunk.range.end - chunk.range.start);
+        self.scheduling.dispatch.on_sent(now, net, chunk.range.end - chunk.range.start);
         self.finish_one_rtt(now, draft, id)
     }
 
@@ -31,13 +31,13 @@ impl Endpoint {
     /// none, or nothing to assign but DATAGRAMs and control frames, which do not wait in queues.
     pub(super) fn enqueue(&mut self, now: Instant, to: PathSet) -> bool {
         let Some(net) = to.iter().next() else { return false };
-        let Some(id) = self.id_of(net) else { return false };
+        let Some(id) = self.paths.id_over(net) else { return false };
         let full = self.config.datagram_bytes - OVERHEAD_BYTES as usize;
         let Some((chunk, by)) = self.streams.next_chunk(full) else { return false };
         let why = by.map(|by| if by == id { Again::Retransmission } else { Again::Reinjection });
         let bytes = chunk.range.end - chunk.range.start;
-        self.dispatch.on_sent(now, net, bytes);
-        if let Some(path) = self.paths.get_mut(&id) {
+        self.scheduling.dispatch.on_sent(now, net, bytes);
+        if let Some(path) = self.paths.get_mut(id) {
             path.queued_bytes += bytes;
             path.queue.push_back((chunk, why));
         }
@@ -46,11 +46,11 @@ impl Endpoint {
 
     /// The first piece that waits for a path which has room now.
     pub(super) fn queued_datagram(&mut self, now: Instant) -> Option<(PathId, Vec<u8>)> {
-        let able = able(&self.views);
+        let able = able(&self.scheduling.views);
         let mut ready = self.paths.values().filter(|path| !path.queue.is_empty());
         let id = ready.find(|path| able.contains(path.net))?.id;
         loop {
-            let path = self.paths.get_mut(&id)?;
+            let path = self.paths.get_mut(id)?;
             let (chunk, why) = path.queue.pop_front()?;
             path.queued_bytes -= chunk.range.end - chunk.range.start;
             let copy = Copy { path: id, chunks: vec![chunk], why };
@@ -62,7 +62,7 @@ impl Endpoint {
 
     /// What waits for a path that does not work any more is scheduled anew.
     pub(super) fn release_queue(&mut self, id: u32) {
-        let Some(path) = self.paths.get_mut(&id) else { return };
+        let Some(path) = self.paths.get_mut(id) else { return };
         path.queued_bytes = 0;
         for (chunk, _) in std::mem::take(&mut path.queue) {
             self.streams.on_lost(&chunk, id);

@@ -1,31 +1,19 @@
 //! Which path carries the next packet of data.
 
 use super::Endpoint;
-use super::handshake::Level;
-use super::packets::Draft;
-use crate::path::{Health, Path};
-use crate::space::{Again, SentFrame};
-use crate::streams::{Chunk, Streams};
+use crate::draft::Draft;
+use crate::handshake::Level;
+use crate::scheduling::{Copy, OVERHEAD_BYTES, Unsent};
+use crate::space::{Again, SentFrame, chunks_of};
+use crate::streams::Chunk;
 use crate::wire::Frame;
-use scheduler::{ConnectionView, Order, PathSet, PathView, able};
+use scheduler::{Order, PathSet};
 use units::{Instant, PathId};
-
-/// Header, tag and head of a STREAM frame: what a full packet cannot carry.
-pub(super) const OVERHEAD_BYTES: u64 = 50;
-
-/// Data that goes on a further path as well.
-#[derive(Clone, Debug)]
-pub(super) struct Copy {
-    pub path: u32,
-    pub chunks: Vec<Chunk>,
-    /// `None`: for the first time.
-    pub why: Option<Again>,
-}
 
 impl Endpoint {
     pub(super) fn data_datagram(&mut self, now: Instant) -> Option<(PathId, Vec<u8>)> {
-        self.paced_until = Instant::FAR_FUTURE;
-        while let Some(copy) = self.copies.pop_front() {
+        self.scheduling.paced_until = Instant::FAR_FUTURE;
+        while let Some(copy) = self.scheduling.copies.pop_front() {
             if let Some(out) = self.copy_datagram(now, &copy) {
                 return Some(out);
             }
@@ -51,51 +39,34 @@ impl Endpoint {
         self.streams.has_again()
             || self.streams.has_new()
             || self.datagrams.has_unsent()
-            || self.handshake.space(Level::OneRtt).out.has_again()
-            || self.handshake.space(Level::OneRtt).out.has_new()
+            || self.handshake.space(Level::OneRtt).has_data()
+    }
+
+    fn has_control(&self) -> bool {
+        self.control.has_any(&self.streams)
     }
 
     fn refresh_views(&mut self, now: Instant) {
         let packet_bytes = self.config.datagram_bytes as u64;
-        let repeats = self.dispatch.capabilities().repeats;
-        let any_good = self.paths.values().any(Path::is_usable);
-        self.views.clear();
-        for path in self.paths.values().filter(|path| path.is_open() && !path.replaced) {
-            let mut view = path.view(now, packet_bytes);
-            // With nothing better a suspected path still carries what its window admits.
-            view.usable |=
-                !any_good && path.health == Health::Suspected && path.rest_until.is_none();
-            if repeats {
-                let next = self.streams.unacked_from(path.walk, packet_bytes - OVERHEAD_BYTES);
-                view.repeat_bytes = next.map_or(0, |chunk| chunk.range.end - chunk.range.start);
-            }
-            self.views.push(view);
-        }
-        self.views.sort_by_key(|view| view.id);
+        self.scheduling.refresh(now, packet_bytes, &self.paths, &self.streams);
     }
 
     /// What the scheduler calls the path of acknowledgements.
     pub(super) fn scheduled_ack_path(&mut self, now: Instant) -> Option<u32> {
         self.refresh_views(now);
-        let view = connection_view((&self.streams, self.unsent_bytes()), &self.views, now, 0);
-        let net = self.dispatch.ack_path(&view)?;
-        self.id_of(net)
-    }
-
-    /// The open path bound to a path of the caller's.
-    pub(super) fn id_of(&self, net: PathId) -> Option<u32> {
-        let bound = |path: &&Path| path.net == net && path.drains_until.is_none();
-        self.paths.values().rev().find(bound).map(|path| path.id)
+        let unsent = Unsent { segment_bytes: 0, all_bytes: self.unsent_bytes() };
+        let net = self.scheduling.ack_path(now, &self.streams, unsent)?;
+        self.paths.id_over(net)
     }
 
     /// Asks the scheduler and does what it says, until that is a packet or a wait.
     fn scheduled_datagram(&mut self, now: Instant) -> Option<(PathId, Vec<u8>)> {
         loop {
             let has_data = self.has_data();
-            if !has_data && !self.dispatch.capabilities().repeats {
+            if !has_data && !self.scheduling.dispatch.capabilities().repeats {
                 return None;
             }
-            if !self.dispatch.may_assign(&self.views) {
+            if !self.scheduling.dispatch.may_assign(&self.scheduling.views) {
                 return None;
             }
             let out = match self.ask(now, has_data) {
@@ -114,22 +85,23 @@ impl Endpoint {
     }
 
     fn ask(&mut self, now: Instant, has_data: bool) -> Order {
-        let bytes = self.segment_bytes(has_data);
-        let view = connection_view((&self.streams, self.unsent_bytes()), &self.views, now, bytes);
-        let decision = self.dispatch.ask(&view);
-        let order = self.dispatch.order(&view, decision);
-        self.log_decision(now, decision, bytes);
+        let unsent = self.unsent(has_data);
+        let (decision, order) = self.scheduling.ask(now, &self.streams, unsent);
+        let facts = (unsent.segment_bytes, self.streams.unsent(), self.streams.has_again());
+        self.trace.decision(now, (decision, &self.scheduling.views), facts);
         order
     }
 
     /// The order could not be carried out: a packet only if nothing would end the wait.
     fn fallen_back_datagram(&mut self, now: Instant, has_data: bool) -> Option<(PathId, Vec<u8>)> {
-        let bytes = self.segment_bytes(has_data);
-        let view = connection_view((&self.streams, self.unsent_bytes()), &self.views, now, bytes);
-        match self.dispatch.fall_back(&view) {
-            Order::Send(targets) => self.send_on(now, targets),
-            _ => None,
-        }
+        let unsent = self.unsent(has_data);
+        let targets = self.scheduling.fall_back(now, &self.streams, unsent)?;
+        self.send_on(now, targets)
+    }
+
+    fn unsent(&self, has_data: bool) -> Unsent {
+        let segment_bytes = self.segment_bytes(has_data);
+        Unsent { segment_bytes, all_bytes: self.unsent_bytes() }
     }
 
     /// What waits to be sent for the first time, in streams and in DATAGRAMs.
@@ -149,12 +121,12 @@ impl Endpoint {
 
     /// One packet on the first target; the others carry copies of its data.
     fn send_on(&mut self, now: Instant, targets: PathSet) -> Option<(PathId, Vec<u8>)> {
-        let first = targets.iter().find(|net| self.id_of(*net).is_some())?;
-        let id = self.id_of(first)?;
+        let first = targets.iter().find(|net| self.paths.id_over(*net).is_some())?;
+        let id = self.paths.id_over(first)?;
         let mut draft = self.begin_datagram(id)?;
         self.put_acks(now, &mut draft, id);
-        self.put_control(&mut draft);
-        self.fill_crypto(&mut draft, Level::OneRtt);
+        self.control.write(&mut draft, &mut self.streams);
+        self.handshake.space_mut(Level::OneRtt).fill_crypto(&mut draft);
         let in_datagrams = self.datagrams.write(&mut draft);
         let in_streams = self.put_chunks(&mut draft, id);
         if draft.is_empty() {
@@ -163,7 +135,7 @@ impl Endpoint {
         for net in targets.iter() {
             let repeated = net != first; // DATAGRAMs are not
             let bytes = in_streams + if repeated { 0 } else { in_datagrams };
-            self.dispatch.on_sent(now, net, bytes);
+            self.scheduling.dispatch.on_sent(now, net, bytes);
         }
         if in_streams > 0 {
             self.copy_to(&draft, targets.without(first));
@@ -173,9 +145,9 @@ impl Endpoint {
 
     /// What a packet brings of the streams goes on further paths, too.
     fn copy_to(&mut self, draft: &Draft, others: PathSet) {
-        for path in others.iter().filter_map(|net| self.id_of(net)).collect::<Vec<_>>() {
+        for path in others.iter().filter_map(|net| self.paths.id_over(net)).collect::<Vec<_>>() {
             let chunks = chunks_of(&draft.frames).cloned().collect();
-            self.copies.push_back(Copy { path, chunks, why: Some(Again::Redundancy) });
+            self.scheduling.copies.push_back(Copy { path, chunks, why: Some(Again::Redundancy) });
         }
     }
 
@@ -204,7 +176,7 @@ impl Endpoint {
         draft.eliciting = true;
         draft.frames.push(SentFrame::Stream(chunk.clone()));
         draft.again = again.or(draft.again);
-        if let Some(path) = self.paths.get_mut(&id) {
+        if let Some(path) = self.paths.get_mut(id) {
             path.walk = path.walk.max((chunk.id, chunk.range.end));
             path.stats.retransmitted_bytes += if again.is_some() { len } else { 0 };
             let elsewhere = again.is_some_and(|why| why != Again::Retransmission);
@@ -217,7 +189,7 @@ impl Endpoint {
     /// A packet with what of `copy` has not arrived yet; what does not fit goes in the next one.
     pub(super) fn copy_datagram(&mut self, now: Instant, copy: &Copy) -> Option<(PathId, Vec<u8>)> {
         let id = copy.path;
-        if !self.paths.get(&id)?.is_open() {
+        if !self.paths.get(id)?.is_open() {
             return None;
         }
         let mut draft = self.begin_datagram(id)?;
@@ -243,7 +215,7 @@ impl Endpoint {
             return None;
         }
         if !rest.is_empty() {
-            self.copies.push_front(Copy { path: id, chunks: rest, why: copy.why });
+            self.scheduling.copies.push_front(Copy { path: id, chunks: rest, why: copy.why });
         }
         self.finish_one_rtt(now, draft, id)
     }
@@ -267,12 +239,12 @@ impl Endpoint {
 
     /// The next piece of a path's own walk along the streams (redundant scheduler).
     fn repeat_datagram(&mut self, now: Instant, net: PathId) -> Option<(PathId, Vec<u8>)> {
-        let id = self.id_of(net)?;
+        let id = self.paths.id_over(net)?;
         let full = self.config.datagram_bytes as u64 - OVERHEAD_BYTES;
-        let walk = self.paths.get(&id)?.walk;
+        let walk = self.paths.get(id)?.walk;
         let chunk = self.streams.unacked_from(walk, full)?;
         let bytes = chunk.range.end - chunk.range.start;
-        self.dispatch.on_sent(now, net, bytes);
+        self.scheduling.dispatch.on_sent(now, net, bytes);
         self.copy_datagram(
             now,
             &Copy { path: id, chunks: vec![chunk], why: Some(Again::Redundancy) },
@@ -282,11 +254,11 @@ impl Endpoint {
     /// Nothing new to send, or the window is closed: what a slower path has in flight is
     /// retransmitted where it arrives sooner.
     fn tail_datagram(&mut self, now: Instant) -> Option<(PathId, Vec<u8>)> {
-        if !self.config.reinjection.at_tail || self.views.len() < 2 || self.has_data() {
+        if !self.config.reinjection.at_tail || self.scheduling.views.len() < 2 || self.has_data() {
             return None;
         }
-        let id = self.id_of(self.dispatch.fastest(now, &self.views)?)?;
-        let soon = now + self.paths.get(&id)?.rtt.smoothed();
+        let id = self.paths.id_over(self.scheduling.fastest(now)?)?;
+        let soon = now + self.paths.get(id)?.rtt.smoothed();
         let slower = self.paths.values_mut().filter(|path| path.id != id && path.is_open());
         for path in slower {
             let srtt = path.rtt.smoothed();
@@ -311,10 +283,10 @@ impl Endpoint {
         if !self.has_control() {
             return None;
         }
-        let id = self.id_of(self.dispatch.fastest(now, &self.views)?)?;
+        let id = self.paths.id_over(self.scheduling.fastest(now)?)?;
         let mut draft = self.begin_datagram(id)?;
         self.put_acks(now, &mut draft, id);
-        self.put_control(&mut draft);
+        self.control.write(&mut draft, &mut self.streams);
         if draft.is_empty() {
             return None;
         }
@@ -323,57 +295,13 @@ impl Endpoint {
 
     /// Counts once each time that the peer's windows stop what a path could take.
     fn note_stall(&mut self) {
-        let stalled = self.streams.is_stalled();
-        if stalled && !self.stalled && able(&self.views) != PathSet::EMPTY {
-            self.totals.window_stalls += 1;
-            self.stalled = true;
-        }
-        self.stalled &= stalled;
+        let stalls = self.scheduling.note_stall(self.streams.is_stalled());
+        self.trace.totals.window_stalls += u64::from(stalls);
     }
 
-    /// Nothing more leaves now: when a pacer lets the next packet go, and which paths could have
-    /// sent more (what they sample is a lower bound, docs/model.md §1.5).
     fn note_limits(&mut self, now: Instant) {
         let packet_bytes = self.config.datagram_bytes as u64;
         let has_data = self.has_data() || self.has_control();
-        let has_data = has_data || self.paths.values().any(|path| !path.queue.is_empty());
-        for path in self.paths.values_mut().filter(|path| path.is_open()) {
-            if !path.window_has_room(packet_bytes) {
-                continue;
-            }
-            let ready = path.pacer_ready_at(packet_bytes);
-            if ready <= now {
-                path.sampler.set_app_limited(path.in_flight);
-            } else if has_data && path.rest_until.is_none() && path.health != Health::Failed {
-                path.hold(now);
-                self.paced_until = self.paced_until.min(ready);
-            }
-        }
+        self.scheduling.note_limits(now, packet_bytes, &mut self.paths, has_data);
     }
-}
-
-fn connection_view<'a>(
-    (streams, unsent_bytes): (&Streams, u64),
-    paths: &'a [PathView],
-    now: Instant,
-    segment_bytes: u64,
-) -> ConnectionView<'a> {
-    ConnectionView {
-        now,
-        paths,
-        segment_bytes,
-        reinjection: streams.has_again(),
-        unsent_bytes,
-        receive_window_bytes: streams.receive_window_bytes(),
-        window_left_bytes: streams.window_left(),
-        window_blocked: false,
-    }
-}
-
-/// The pieces of streams in a packet.
-pub(super) fn chunks_of(frames: &[SentFrame]) -> impl DoubleEndedIterator<Item = &Chunk> {
-    frames.iter().filter_map(|frame| match frame {
-        SentFrame::Stream(chunk) => Some(chunk),
-        _ => None,
-    })
 }

@@ -1,18 +1,15 @@
 //! What the frames of a packet do.
 
 use super::Endpoint;
-use super::handshake::Level;
-use super::receive::Arrival;
-use crate::error::{Code, TransportError};
+use crate::arrival::Arrival;
+use crate::error::TransportError;
 use crate::event::{Closed, Event};
+use crate::handshake::Level;
 use crate::wire::{Frame, Reader};
 use units::{Duration, Instant};
 
 /// Our own limit for holding an acknowledgement back (RFC 9000 §18.2: the default).
 const MAX_ACK_DELAY: Duration = Duration::from_millis(25);
-/// Answers that wait to be sent: a peer that asks for more faster than it lets us answer is
-/// stopped (RFC 9000 §21.9).
-const MAX_CONTROL_FRAMES: usize = 10_000;
 
 impl Endpoint {
     pub(super) fn on_handshake_payload(
@@ -35,16 +32,20 @@ impl Endpoint {
                 Frame::Crypto { offset, data } => {
                     self.on_crypto(arrival.now, level, offset, data)?
                 }
-                Frame::ConnectionClose { error_code, frame_type, reason } => {
-                    self.on_peer_close(arrival.now, error_code, frame_type, reason);
+                Frame::ConnectionClose { error_code, frame_type: Some(kind), reason } => {
+                    self.on_peer_close(arrival.now, error_code, Some(kind), reason);
                     return Ok(());
                 }
                 frame if frame.is_allowed_in_handshake() => {}
-                _ => return Err(violation("a frame that the handshake does not allow")),
+                _ => {
+                    return Err(TransportError::violation(
+                        "a frame that the handshake does not allow",
+                    ));
+                }
             }
         }
         if !any {
-            return Err(violation("an empty packet")); // RFC 9000 §12.4
+            return Err(TransportError::violation("an empty packet")); // RFC 9000 §12.4
         }
         // RFC 9000 §13.2.1: acknowledged at once.
         let space = self.handshake.space_mut(level);
@@ -64,20 +65,20 @@ impl Endpoint {
         let mut reader = Reader::new(payload);
         let mut eliciting = false;
         if reader.is_empty() {
-            return Err(violation("an empty packet")); // RFC 9000 §12.4
+            return Err(TransportError::violation("an empty packet")); // RFC 9000 §12.4
         }
         while !reader.is_empty() {
             let frame = Frame::decode(&mut reader)?;
             eliciting |= frame.is_ack_eliciting();
-            if frame.is_multipath() && !self.multipath {
-                return Err(violation("a multipath frame without multipath"));
+            if frame.is_multipath() && !self.paths.multipath {
+                return Err(TransportError::violation("a multipath frame without multipath"));
             }
             self.on_frame(arrival, id, frame)?;
         }
-        if self.control.len() > MAX_CONTROL_FRAMES {
-            return Err(violation("too many requests"));
+        if self.control.is_flooded() {
+            return Err(TransportError::violation("too many requests"));
         }
-        if let Some(path) = self.paths.get_mut(&id) {
+        if let Some(path) = self.paths.get_mut(id) {
             path.space.received.on_packet(arrival.now, number, eliciting, MAX_ACK_DELAY);
         }
         Ok(())
@@ -94,8 +95,9 @@ impl Endpoint {
             Frame::Ack { path, ack } => self.on_path_ack(now, path.unwrap_or(0), &ack)?,
             Frame::Crypto { offset, data } => self.on_crypto(now, Level::OneRtt, offset, data)?,
             Frame::Stream { id: stream, offset, data, fin } => {
-                let fresh = self.streams.on_data((stream, offset, fin), data, &mut self.events)?;
-                if let Some(path) = self.paths.get_mut(&id) {
+                let fresh =
+                    self.streams.on_data((stream, offset, fin), data, &mut self.trace.events)?;
+                if let Some(path) = self.paths.get_mut(id) {
                     path.stats.unique_bytes += fresh;
                 }
             }
@@ -105,21 +107,23 @@ impl Endpoint {
             | Frame::MaxStreamData { .. }
             | Frame::MaxStreams { .. }
             | Frame::StreamDataBlocked { .. } => {
-                let answer = self.streams.on_frame(&frame, &mut self.events)?;
+                let answer = self.streams.on_frame(&frame, &mut self.trace.events)?;
                 self.control.extend(answer);
             }
             Frame::Datagram { data } => self.on_datagram_frame(data)?,
             Frame::ConnectionClose { error_code, frame_type, reason } => {
                 self.on_peer_close(now, error_code, frame_type, reason);
             }
-            Frame::HandshakeDone if self.is_client => self.on_confirmed(now),
+            Frame::HandshakeDone if self.config.is_client() => self.on_confirmed(now),
             // RFC 9000 §19.20, §19.7: only servers send these.
-            Frame::HandshakeDone => return Err(violation("HANDSHAKE_DONE from a client")),
-            Frame::NewToken { .. } if !self.is_client => {
-                return Err(violation("NEW_TOKEN from a client"));
+            Frame::HandshakeDone => {
+                return Err(TransportError::violation("HANDSHAKE_DONE from a client"));
+            }
+            Frame::NewToken { .. } if !self.config.is_client() => {
+                return Err(TransportError::violation("NEW_TOKEN from a client"));
             }
             Frame::PathChallenge { data } => {
-                if let Some(path) = self.paths.get_mut(&id) {
+                if let Some(path) = self.paths.get_mut(id) {
                     path.response = Some(data); // the latest one only: memory is bounded
                 }
             }
@@ -128,7 +132,7 @@ impl Endpoint {
                 self.on_new_cid(path.unwrap_or(0), &new, path)?
             }
             Frame::RetireConnectionId { path, sequence } => {
-                self.local_cids.retire(path.unwrap_or(0), sequence)?;
+                self.cids.local.retire(path.unwrap_or(0), sequence)?;
                 self.give_cids();
             }
             frame => self.on_multipath_frame(now, &frame)?,
@@ -138,10 +142,10 @@ impl Endpoint {
 
     fn on_datagram_frame(&mut self, data: &[u8]) -> Result<(), TransportError> {
         if data.len() as u64 >= self.config.max_datagram_bytes {
-            return Err(violation("a DATAGRAM longer than allowed")); // RFC 9221 §3
+            return Err(TransportError::violation("a DATAGRAM longer than allowed")); // RFC 9221 §3
         }
         if self.datagrams.receive(data) {
-            self.events.push_back(Event::DatagramReceived);
+            self.trace.event(Event::DatagramReceived);
         }
         Ok(())
     }
@@ -167,8 +171,4 @@ impl Endpoint {
         }
         false
     }
-}
-
-pub(super) fn violation(reason: &'static str) -> TransportError {
-    TransportError::new(Code::ProtocolViolation, reason)
 }

@@ -1,17 +1,17 @@
 //! Datagrams that come.
 
-use super::close::Life;
-use super::handshake::Level;
-use super::keys::Opened;
-use super::paths::MAX_NET_PATHS;
-use super::{Ecn, Endpoint};
+use super::Endpoint;
+use crate::arrival::Arrival;
 use crate::cids::LOCAL_LEN;
 use crate::crypto;
+use crate::ecn::Ecn;
 use crate::error::{Code, TransportError};
 use crate::event::Closed;
-use crate::path::Path;
+use crate::handshake::Level;
+use crate::keys::{OneRtt, Opened};
+use crate::path::MAX_NETS;
 use crate::wire::{
-    ConnectionId, Header, Kind, MIN_INITIAL_BYTES, VERSION_1, WireError, parse, version_negotiation,
+    ConnectionId, Header, Kind, MIN_INITIAL_BYTES, WireError, parse, version_negotiation,
 };
 use std::ops::Range;
 use units::{Duration, Instant, PathId};
@@ -20,23 +20,6 @@ use units::{Duration, Instant, PathId};
 const RESERVED_LONG: u8 = 0x0c;
 const RESERVED_SHORT: u8 = 0x18;
 const KEY_PHASE: u8 = crate::wire::KEY_PHASE_BIT;
-
-/// A datagram on its way through the packets.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Arrival {
-    pub now: Instant,
-    pub net: PathId,
-    pub ecn: Option<Ecn>,
-    pub datagram_len: usize,
-    /// Bytes of it that no address was credited with yet.
-    pub uncounted_bytes: usize,
-}
-
-impl Arrival {
-    pub fn new(now: Instant, net: PathId, ecn: Option<Ecn>, datagram_len: usize) -> Self {
-        Self { now, net, ecn, datagram_len, uncounted_bytes: datagram_len }
-    }
-}
 
 impl Endpoint {
     /// A datagram came on `path`.
@@ -52,16 +35,16 @@ impl Endpoint {
         datagram: &mut [u8],
         ecn: Option<Ecn>,
     ) {
-        if !matches!(self.life, Life::Open) {
+        if !self.lifetime.is_open() {
             return self.handle_late(now, datagram, path);
         }
-        if path.0 >= MAX_NET_PATHS {
-            self.totals.dropped_packets += 1;
+        if path.0 >= MAX_NETS {
+            self.trace.totals.dropped_packets += 1;
             return;
         }
         let mut arrival = Arrival::new(now, path, ecn, datagram.len());
         let mut start = 0;
-        while start < datagram.len() && matches!(self.life, Life::Open) {
+        while start < datagram.len() && self.lifetime.is_open() {
             let header = match parse(&datagram[start..], LOCAL_LEN) {
                 Ok(header) => header,
                 Err(error) => {
@@ -75,7 +58,9 @@ impl Endpoint {
                 self.fail(now, error);
             }
             start = end;
-            arrival.uncounted_bytes = 0; // a datagram counts once, however many packets it has
+            if self.paths.values().next().is_some() {
+                arrival.uncounted_bytes = 0; // a datagram counts once, however many packets it has
+            }
         }
     }
 
@@ -90,24 +75,22 @@ impl Endpoint {
             WireError::Version(_) => "unsupported",
             _ => "invalid",
         };
-        self.drop_packet(arrival, datagram.len() - start, trigger);
-        let idle_server = !self.is_client && self.handshake.tls.is_none();
+        self.trace.packet_dropped(arrival, datagram.len() - start, trigger);
+        let idle_server = !self.config.is_client() && !self.handshake.is_started();
         if start == 0 && idle_server && matches!(error, WireError::Version(_)) {
-            let answer = version_negotiation(datagram, 0x15);
-            // One at a time: a flood of these costs no memory.
-            if self.outbox.is_empty() {
-                self.outbox.extend(answer.map(|answer| (arrival.net, answer)));
-            }
+            let answer = || Some((arrival.net, version_negotiation(datagram, 0x15)?));
+            let waiting = self.handshake.version_answer.take();
+            self.handshake.version_answer = waiting.or_else(answer);
         }
     }
 
     /// While closing or draining only the peer's own end of the connection matters.
     fn handle_late(&mut self, now: Instant, datagram: &mut [u8], net: PathId) {
-        self.on_datagram_while_closing();
+        self.lifetime.on_datagram_while_closing();
         let arrival = Arrival::new(now, net, None, datagram.len());
         if let Ok(header) = parse(datagram, LOCAL_LEN)
             && header.kind == Kind::Short
-            && let Some(id) = self.local_cids.path_of(&header.dcid)
+            && let Some(id) = self.cids.local.path_of(&header.dcid)
             && let Some((_, payload)) = self.open_short(&arrival, &header, datagram, id)
             && self.has_close(&datagram[payload])
         {
@@ -125,7 +108,7 @@ impl Endpoint {
         match header.kind {
             Kind::VersionNegotiation => self.on_version_negotiation(arrival.now, header),
             Kind::Retry => self.on_retry(arrival, header, packet),
-            Kind::ZeroRtt => self.drop_packet(arrival, packet.len(), "unsupported"),
+            Kind::ZeroRtt => self.trace.packet_dropped(arrival, packet.len(), "unsupported"),
             Kind::Initial => return self.on_long(arrival, header, packet, Level::Initial),
             Kind::Handshake => return self.on_long(arrival, header, packet, Level::Handshake),
             Kind::Short => return self.on_short(arrival, header, packet, first),
@@ -135,34 +118,17 @@ impl Endpoint {
 
     /// Nothing but a list without our version ends the attempt (RFC 9000 §6.2).
     fn on_version_negotiation(&mut self, now: Instant, header: &Header) {
-        let expected = self.is_client
-            && !self.handshake.peer_known
-            && header.dcid == self.handshake.local_cid
-            && header.scid == self.handshake.original_dcid;
-        let mut versions = header.token.chunks_exact(4);
-        if expected && versions.all(|version| version != VERSION_1.to_be_bytes()) {
+        if self.config.is_client() && self.handshake.is_turned_away(header) {
             self.die(now, Some(Closed::VersionMismatch));
         }
     }
 
-    /// RFC 9000 §17.2.5.2.
     fn on_retry(&mut self, arrival: &Arrival, header: &Header, packet: &[u8]) {
-        let original = self.handshake.original_dcid;
-        let acceptable = self.is_client
-            && !self.handshake.peer_known
-            && self.handshake.retry_scid.is_none()
-            && header.token.len() > 16
-            && header.scid != original
-            && crypto::retry_is_authentic(packet, &original);
-        if !acceptable {
-            return self.drop_packet(arrival, packet.len(), "rejected");
+        if self.config.is_client() && self.handshake.on_retry(header, packet) {
+            self.cids.peer.set_first(header.scid, None);
+        } else {
+            self.trace.packet_dropped(arrival, packet.len(), "rejected");
         }
-        self.handshake.token = header.token[..header.token.len() - 16].to_vec();
-        self.handshake.retry_scid = Some(header.scid);
-        self.aim_at(header.scid);
-        let out = &mut self.handshake.space_mut(Level::Initial).out;
-        let sent = out.sent_to();
-        out.on_lost(0..sent, false, 0);
     }
 
     fn on_long(
@@ -173,7 +139,7 @@ impl Endpoint {
         level: Level,
     ) -> Result<(), TransportError> {
         if !self.may_be_ours(arrival, header, (level, packet))? {
-            self.drop_packet(arrival, packet.len(), "connection_unknown");
+            self.trace.packet_dropped(arrival, packet.len(), "connection_unknown");
             return Ok(());
         }
         let space = self.handshake.space(level);
@@ -187,33 +153,35 @@ impl Endpoint {
                 Some((number, at..at + plain))
             });
         let Some((number, payload)) = opened else {
-            self.drop_packet(arrival, packet.len(), "decryption_failure");
+            self.trace.packet_dropped(arrival, packet.len(), "decryption_failure");
             return Ok(());
         };
         if packet[0] & RESERVED_LONG != 0 {
             return Err(TransportError::new(Code::ProtocolViolation, "reserved bits"));
         }
         if self.handshake.space(level).space.received.is_duplicate(number) {
-            self.drop_packet(arrival, packet.len(), "duplicate");
+            self.trace.packet_dropped(arrival, packet.len(), "duplicate");
             return Ok(());
         }
-        if self.is_client && !self.handshake.peer_known {
-            self.learn_peer(header.scid);
+        if self.config.is_client() && !self.handshake.peer_known {
+            self.handshake.learn_peer(header.scid);
+            self.cids.peer.set_first(header.scid, None);
         }
         let newest = self.handshake.space(level).space.received.largest();
         self.note_way(arrival, 0, newest.is_none_or(|newest| number > newest));
         self.on_authentic(arrival);
         self.handshake.space_mut(level).space.received.count(arrival.ecn);
-        if level == Level::Handshake && !self.is_client {
+        if level == Level::Handshake && !self.config.is_client() {
             // RFC 9000 §8.1: the address is proven; RFC 9001 §4.9.1: Initial keys are over.
-            if let Some(path) = self.paths.get_mut(&0) {
+            if let Some(path) = self.paths.get_mut(0) {
                 path.validated = true;
             }
             self.drop_keys(Level::Initial);
-            self.local_cids.drop_path(u32::MAX);
+            self.cids.local.drop_path(u32::MAX);
         }
         let payload = &packet[payload];
-        self.log_received(arrival.now, (level, 0, number), (payload, packet.len()));
+        let origin = self.origin(level, 0);
+        self.trace.packet_received(arrival.now, (origin, number), (payload, packet.len()));
         self.on_handshake_payload(arrival, (level, number), payload)
     }
 
@@ -225,10 +193,13 @@ impl Endpoint {
         (level, packet): (Level, &[u8]),
     ) -> Result<bool, TransportError> {
         let small = arrival.datagram_len < MIN_INITIAL_BYTES;
-        if level == Level::Initial && !self.is_client && small {
+        if level == Level::Initial && !self.config.is_client() && small {
             return Ok(false); // RFC 9000 §14.1
         }
-        if !self.is_client && self.handshake.tls.is_none() {
+        if self.config.is_client() && !header.token.is_empty() {
+            return Ok(false); // RFC 9000 §17.2.2: servers have none to show
+        }
+        if !self.config.is_client() && !self.handshake.is_started() {
             if level != Level::Initial || header.dcid.as_slice().len() < 8 {
                 return Ok(false); // RFC 9000 §7.2
             }
@@ -241,18 +212,26 @@ impl Endpoint {
             self.start_server(arrival.now, arrival.net, (header.dcid, header.scid))?;
         }
         self.count_arrival(arrival, 0);
-        let known = self.local_cids.path_of(&header.dcid).is_some();
+        let known = self.cids.local.path_of(&header.dcid).is_some();
         let same_peer = !self.handshake.peer_known || self.is_peer(&header.scid);
         Ok(known && same_peer)
     }
 
     fn is_peer(&self, scid: &ConnectionId) -> bool {
-        self.peer_cids.current(0).as_ref() == Some(scid) || self.confirmed
+        self.cids.peer.current(0).as_ref() == Some(scid) || self.handshake.confirmed
+    }
+
+    /// Where an authentic packet that is no copy came from; clients know where the server is.
+    fn note_way(&mut self, arrival: &Arrival, id: u32, newest: bool) {
+        if !self.config.is_client() {
+            let can_ask = self.handshake.complete;
+            self.paths.note_way(arrival, (id, newest), can_ask, &mut self.rng);
+        }
     }
 
     /// Counts towards what may be sent to an address that is not proven (RFC 9000 §8.1).
     fn count_arrival(&mut self, arrival: &Arrival, id: u32) {
-        if let Some(path) = self.paths.get_mut(&id)
+        if let Some(path) = self.paths.get_mut(id)
             && path.net == arrival.net
             && !path.validated
         {
@@ -268,22 +247,21 @@ impl Endpoint {
         first: bool,
     ) -> Result<(), TransportError> {
         let original: Option<[u8; 16]> = packet.last_chunk().copied(); // decryption overwrites it
-        let id = self.local_cids.path_of(&header.dcid).filter(|id| *id != u32::MAX);
+        let id = self.cids.local.path_of(&header.dcid).filter(|id| *id != u32::MAX);
         // Before the handshake is complete nothing may be processed (RFC 9001 §5.7).
-        let opened = id.filter(|_| self.connected).and_then(|id| {
+        let opened = id.filter(|_| self.handshake.complete).and_then(|id| {
             let (number, payload) = self.open_short(arrival, header, packet, id)?;
             Some((id, number, payload))
         });
         let Some((id, number, payload)) = opened else {
             let mut tail = vec![0; 5];
             tail.extend(original.into_iter().flatten());
-            if first && self.peer_cids.is_reset(&tail) && packet.len() >= 21 {
-                self.tell_closed(arrival.now, Closed::StatelessReset);
-                self.life = Life::Draining { until: arrival.now + self.longest_pto() * 3 };
+            if first && self.cids.peer.is_reset(&tail) && packet.len() >= 21 {
+                self.drain(arrival.now, Closed::StatelessReset);
                 return Ok(());
             }
-            self.drop_packet(arrival, packet.len(), "decryption_failure");
-            return self.on_forgery();
+            self.trace.packet_dropped(arrival, packet.len(), "decryption_failure");
+            return self.keys.as_mut().map_or(Ok(()), OneRtt::on_forgery);
         };
         if packet[0] & RESERVED_SHORT != 0 {
             return Err(TransportError::new(Code::ProtocolViolation, "reserved bits"));
@@ -299,20 +277,21 @@ impl Endpoint {
         (payload, packet_len): (&[u8], usize),
     ) -> Result<(), TransportError> {
         self.accept_path(arrival, id)?;
-        let Some(path) = self.paths.get_mut(&id) else { return Ok(()) };
+        let Some(path) = self.paths.get_mut(id) else { return Ok(()) };
         if path.space.received.is_duplicate(number) {
-            self.drop_packet(arrival, packet_len, "duplicate");
+            self.trace.packet_dropped(arrival, packet_len, "duplicate");
             return Ok(());
         }
         let newest = path.space.received.largest().is_none_or(|largest| number > largest);
         self.count_arrival(arrival, id);
         self.note_way(arrival, id, newest);
         self.on_authentic(arrival);
-        if let Some(path) = self.paths.get_mut(&id) {
+        if let Some(path) = self.paths.get_mut(id) {
             path.space.received.count(arrival.ecn);
             path.heard_at = arrival.now;
         }
-        self.log_received(arrival.now, (Level::OneRtt, id, number), (payload, packet_len));
+        let origin = self.origin(Level::OneRtt, id);
+        self.trace.packet_received(arrival.now, (origin, number), (payload, packet_len));
         self.on_payload(arrival, (id, number), payload)
     }
 
@@ -325,15 +304,16 @@ impl Endpoint {
         packet: &mut [u8],
         id: u32,
     ) -> Option<(u64, Range<usize>)> {
-        let keys = self.one_rtt.as_mut()?;
+        let keys = self.keys.as_mut()?;
         let (len, low) = crypto::unprotect(packet, header.number_at, keys.remote_header.as_ref())?;
-        let largest = self.paths.get(&id).and_then(|path| path.space.received.largest());
+        let largest = self.paths.get(id).and_then(|path| path.space.received.largest());
         let number = crate::wire::decode_number(largest, low, len);
         let phase = packet[0] & KEY_PHASE != 0;
         let at = header.number_at + len;
         let other_phase = phase != keys.phase;
-        let keep = if other_phase { self.key_retention() } else { Duration::ZERO };
-        let keys = self.one_rtt.as_mut()?;
+        // RFC 9001 §6.5: how long the keys before an update are kept.
+        let keep = if other_phase { self.paths.longest_pto() * 3 } else { Duration::ZERO };
+        let keys = self.keys.as_mut()?;
         let plain = match keys.open(packet, at, (id, number), (phase, arrival.now, keep)) {
             Opened::Payload(plain) => plain,
             Opened::Updated(plain) => {
@@ -350,17 +330,15 @@ impl Endpoint {
         if self.paths.contains(id) {
             return Ok(());
         }
-        if self.is_client || !self.multipath || !self.path_ids.take(id) {
+        if self.config.is_client() || !self.paths.multipath || !self.paths.ids.take(id) {
             return Ok(()); // a path that is over
         }
-        let path: Path = self.new_path(id, arrival.net);
-        self.paths.insert(path);
-        self.challenge_path(id);
+        self.paths.add(id, arrival.net).begin_challenge(&mut self.rng);
         Ok(())
     }
 
     fn on_authentic(&mut self, arrival: &Arrival) {
-        self.idle.on_heard();
+        self.lifetime.idle.on_heard();
         self.restart_idle(arrival.now);
     }
 }

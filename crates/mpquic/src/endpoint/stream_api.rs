@@ -38,7 +38,7 @@ impl Endpoint {
     /// Gives a stream up.
     pub fn reset(&mut self, stream: u64, error_code: u64) -> Result<(), Error> {
         if let Some(final_size) = self.streams.reset(stream, error_code)? {
-            self.control.push_back(Frame::ResetStream { id: stream, error_code, final_size });
+            self.control.push(Frame::ResetStream { id: stream, error_code, final_size });
         }
         Ok(())
     }
@@ -46,14 +46,14 @@ impl Endpoint {
     /// Asks the peer to give a stream up; what came of it and comes yet is dropped.
     pub fn stop(&mut self, stream: u64, error_code: u64) -> Result<(), Error> {
         if self.streams.stop(stream)? {
-            self.control.push_back(Frame::StopSending { id: stream, error_code });
+            self.control.push(Frame::StopSending { id: stream, error_code });
         }
         Ok(())
     }
 
     /// Reads a stream: at most `max` bytes.
     pub fn read(&mut self, now: Instant, stream: u64, max: usize) -> Result<Read, Error> {
-        let rtt = self.slowest_rtt();
+        let rtt = self.paths.slowest_rtt();
         if let Some(data) = self.streams.read((now, rtt), stream, max)? {
             return Ok(Read::Data(data));
         }
@@ -81,14 +81,15 @@ impl Endpoint {
     pub fn max_datagram_bytes(&self) -> usize {
         // Short header with 20 + 4 bytes, tag, frame type and length.
         let in_packet = self.config.datagram_bytes.saturating_sub(25 + 16 + 3);
-        let peer = usize::try_from(self.peer.max_datagram_frame_size).unwrap_or(usize::MAX);
+        let peer =
+            usize::try_from(self.handshake.peer.max_datagram_frame_size).unwrap_or(usize::MAX);
         in_packet.min(peer.saturating_sub(1 + varint_len(peer as u64)))
     }
 
     /// Sends a DATAGRAM: unreliable, but congestion-controlled (RFC 9221). False: too many wait.
     pub fn send_datagram(&mut self, data: &[u8]) -> Result<bool, Error> {
         let limit = self.max_datagram_bytes();
-        if data.len() > limit || self.peer.max_datagram_frame_size == 0 {
+        if data.len() > limit || self.handshake.peer.max_datagram_frame_size == 0 {
             return Err(Error::DatagramSize { bytes: data.len(), limit });
         }
         Ok(self.datagrams.queue(data))

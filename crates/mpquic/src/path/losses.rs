@@ -183,6 +183,6 @@ impl Path {
         let span = newest.sent_at - oldest.sent_at;
         // RFC 9002 §7.6.2: only what was sent after the first RTT sample.
         let sampled = self.rtt.first_at().is_some_and(|at| at <= oldest.sent_at);
-        unbroken && sampled && span > self.pto(self.peer_ack_delay) * PERSISTENT_PTOS
+        unbroken && sampled && span > self.pto() * PERSISTENT_PTOS
     }
 }

@@ -1,22 +1,40 @@
-//! One path: its packet number space, RTT, congestion control, validation and state.
+//! One path: its packet number space, RTT, congestion control, validation and state; and all of a
+//! connection.
 
+mod candidate;
+mod carriers;
 mod ecn;
+mod ids;
 mod losses;
+mod maker;
 mod pacer;
+mod rest;
 mod rtt;
+mod sending;
 mod space;
 mod stats;
+mod status;
 mod table;
+#[cfg(test)]
+mod table_tests;
+mod timers;
+mod validation;
+mod ways;
 
+pub(crate) use carriers::Carriers;
 pub(crate) use ecn::{EcnPath, EcnSeen};
+pub(crate) use rest::Rest;
 pub(crate) use rtt::Rtt;
 pub(crate) use space::Space;
 pub use stats::{Health, PathStats};
-pub(crate) use table::Paths;
+pub(crate) use status::PathStatus;
+pub(crate) use table::{MAX_NETS, Paths};
+pub(crate) use timers::{Due, Running};
+pub(crate) use ways::Move;
 
-use crate::endpoint::Candidate;
 use crate::space::Again;
 use crate::streams::Chunk;
+use candidate::{AMPLIFICATION, Candidate, LEAST_BYTES};
 use congestion::Controller;
 use forecast::Feed;
 use pacer::Pacer;
@@ -25,26 +43,8 @@ use scheduler::PathView;
 use std::collections::VecDeque;
 use units::{Bitrate, Duration, Instant, PathId};
 
-/// Anti-amplification: this many times what came may leave on a path that is not validated
-/// (RFC 9000 §8.1).
-pub(crate) const AMPLIFICATION: u64 = 3;
 /// Linux's floor of `rttvar_us`, which kernel ECF reads (`PathView::rttvar_kernel`).
 const KERNEL_RTTVAR_FLOOR: Duration = Duration::from_millis(200);
-/// Interval and number of retransmissions of a challenge (RFC 9000 §8.2.1 leaves both open):
-/// together three initial probe timeouts (RFC 9000 §8.2.4).
-pub(crate) const CHALLENGE_PERIOD: Duration = Duration::from_millis(333);
-pub(crate) const CHALLENGE_TRIES: u32 = 9;
-/// Smallest packet with a challenge, and less than three times the smallest 1-RTT packet.
-pub(crate) const LEAST_BYTES: u64 = 60;
-/// Silence before a path counts as failed, at least.
-const FAILURE_FLOOR: Duration = Duration::from_millis(500);
-/// Probes of a suspected path are no further apart than this while another path works, and those of a
-/// path that failed no closer.
-const PROBE_CEILING: Duration = Duration::from_millis(250);
-/// Probes of a path that failed are no further apart than this, so that it is used again soon after an
-/// outage of any length. It deviates from the doubling of RFC 9002 §6.2.1, and costs a packet or two
-/// every half a second.
-const FAILED_PROBE_CEILING: Duration = Duration::from_millis(500);
 
 #[derive(Debug)]
 pub(crate) struct Path {
@@ -169,14 +169,6 @@ impl Path {
         may && self.health == Health::Good
     }
 
-    /// A challenge has to leave now.
-    /// (The last try's end is `on_timeout`'s, however often a driver asks before.)
-    pub fn challenge_is_due(&self, now: Instant) -> bool {
-        self.challenge.is_some()
-            && self.challenge_at.is_none_or(|at| at <= now)
-            && self.challenge_tries < CHALLENGE_TRIES
-    }
-
     /// It has to send what no scheduler decides on, and may.
     pub fn has_duty(&self, now: Instant) -> bool {
         let wants = !self.acks_to_carry.is_empty()
@@ -235,47 +227,24 @@ impl Path {
         self.pacer = Pacer::new(grain);
     }
 
-    /// Probe timeout with the peer's ACK delay (RFC 9002 §6.2.1).
-    pub fn pto(&self, max_ack_delay: Duration) -> Duration {
-        self.rtt.pto() + max_ack_delay
-    }
-
     /// Sends a probe at once, and the next ones as if it were the first.
     pub fn ask(&mut self, now: Instant) {
         (self.pto_count, self.probes) = (0, 1);
         self.space.last_eliciting_at = now;
     }
 
-    /// When the probe timer fires.
-    pub fn pto_at(
-        &self,
-        max_ack_delay: Duration,
-        others_work: impl FnOnce() -> bool,
-    ) -> Option<Instant> {
-        let waits = self.space.is_eliciting() || self.health == Health::Failed;
-        if !waits || self.rest_until.is_some() || !self.is_open() {
-            return None;
+    /// Its own counts with what it is like now.
+    pub fn stats_now(&self) -> PathStats {
+        PathStats {
+            srtt: self.rtt.smoothed(),
+            min_rtt: self.rtt.min(),
+            cwnd_bytes: self.cc.window_bytes(),
+            in_flight_bytes: self.in_flight,
+            in_flight_packets: self.space.sent.in_flight_packets(),
+            pacing_rate: self.pacing_rate(),
+            health: self.health,
+            ..self.stats
         }
-        let pto = self.pto(max_ack_delay);
-        if self.health == Health::Failed {
-            let period = pto.clamp(PROBE_CEILING, FAILED_PROBE_CEILING);
-            return Some(self.space.last_eliciting_at + period);
-        }
-        if self.pto_count == 0 {
-            return Some(self.space.last_eliciting_at + pto);
-        }
-        let backed_off = pto * (1 << self.pto_count.min(10)); // RFC 9002 §6.2.1
-        let ceiling = if others_work() { pto.max(PROBE_CEILING) } else { backed_off };
-        let period = backed_off.min(ceiling);
-        Some(self.space.last_eliciting_at + period)
-    }
-
-    /// When a silent path counts as failed.
-    pub fn fails_at(&self, max_ack_delay: Duration) -> Option<Instant> {
-        if self.health == Health::Failed || self.rest_until.is_some() || !self.is_open() {
-            return None;
-        }
-        self.silent_since.map(|since| since + (self.pto(max_ack_delay) * 3).max(FAILURE_FLOOR))
     }
 
     /// What a scheduler sees.

@@ -1,4 +1,3 @@
-use super::Path;
 use units::{Bitrate, Duration};
 
 /// Whether a path answers.
@@ -80,21 +79,5 @@ impl PathStats {
         self.ecn_events += before.ecn_events;
         self.unique_bytes += before.unique_bytes;
         self
-    }
-}
-
-impl Path {
-    /// Its own counts with what it is like now.
-    pub fn stats_now(&self) -> PathStats {
-        PathStats {
-            srtt: self.rtt.smoothed(),
-            min_rtt: self.rtt.min(),
-            cwnd_bytes: self.cc.window_bytes(),
-            in_flight_bytes: self.in_flight,
-            in_flight_packets: self.space.sent.in_flight_packets(),
-            pacing_rate: self.pacing_rate(),
-            health: self.health,
-            ..self.stats
-        }
     }
 }

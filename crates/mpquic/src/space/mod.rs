@@ -4,4 +4,4 @@ mod received;
 mod sent;
 
 pub(crate) use received::Received;
-pub(crate) use sent::{Again, SentFrame, SentFrames, SentPacket, SentPackets};
+pub(crate) use sent::{Again, SentFrame, SentFrames, SentPacket, SentPackets, chunks_of};

@@ -1,4 +1,4 @@
-use crate::endpoint::Ecn;
+use crate::ecn::Ecn;
 use crate::wire::{AckFrame, EcnCounts};
 use rangemap::RangeInclusiveSet;
 use std::ops::RangeInclusive;

@@ -37,6 +37,14 @@ pub(crate) enum SentFrame {
 /// Those of a packet: most have one.
 pub(crate) type SentFrames = SmallVec<[SentFrame; 1]>;
 
+/// The pieces of streams in a packet.
+pub(crate) fn chunks_of(frames: &[SentFrame]) -> impl DoubleEndedIterator<Item = &Chunk> {
+    frames.iter().filter_map(|frame| match frame {
+        SentFrame::Stream(chunk) => Some(chunk),
+        _ => None,
+    })
+}
+
 /// A packet in flight.
 #[derive(Debug)]
 pub(crate) struct SentPacket {

@@ -19,7 +19,7 @@ fn span(millis: u64) -> Duration {
 }
 
 /// A path with NewReno, whose steps RFC 9002 §7 describes.
-fn path() -> Path {
+pub fn path() -> Path {
     let cc = build(&Algorithm::NewReno.into(), Config::new(PACKET, 1), &Group::new());
     let mut path = Path::new(0, PathId(0), cc, Feed::new(Probability::EVEN));
     path.validated = true;
@@ -41,7 +41,7 @@ pub fn packet(now: Instant) -> SentPacket {
     }
 }
 
-fn send(path: &mut Path, now: Instant) -> u64 {
+pub fn send(path: &mut Path, now: Instant) -> u64 {
     let number = path.space.sent.next();
     let snapshot = path.sampler.on_sent(now, PACKET, path.in_flight);
     path.space.sent.push(SentPacket { snapshot, ..packet(now) });
@@ -51,7 +51,7 @@ fn send(path: &mut Path, now: Instant) -> u64 {
 }
 
 /// An acknowledgement of some packets, newest first: the numbers of those found lost.
-fn ack(path: &mut Path, now: Instant, numbers: &[u64], delay: Duration) -> Vec<u64> {
+pub fn ack(path: &mut Path, now: Instant, numbers: &[u64], delay: Duration) -> Vec<u64> {
     let ranges = numbers.iter().map(|number| *number..=*number).collect();
     let ack = AckFrame { delay: 0, ranges, ecn: None };
     let acked = path.space.take_acked(&ack).unwrap();
@@ -78,7 +78,7 @@ fn rtt_is_estimated_as_in_section_5() {
     assert_eq!(path.rtt.latest(), span(105));
     assert_eq!(path.rtt.smoothed(), span(105));
     // §6.2.1: smoothed + max(4 * rttvar, 1 ms) + max_ack_delay.
-    assert_eq!(path.pto(span(25)), span(105) + path.rtt.var() * 4 + span(25));
+    assert_eq!(path.pto(), span(105) + path.rtt.var() * 4 + span(25));
 }
 
 /// §6.1.1: three packets later; §6.1.2: 9/8 of the RTT later.
@@ -126,13 +126,13 @@ fn the_window_grows_and_is_halved_once_per_round_trip() {
 fn the_probe_timer_backs_off() {
     let mut path = path();
     send(&mut path, ms(0));
-    let pto = path.pto(span(25));
+    let pto = path.pto();
     assert_eq!(pto, span(333 + 4 * 166) + Duration::from_micros(2000) + span(25), "§6.2.2: 333 ms");
-    assert_eq!(path.pto_at(span(25), || false), Some(ms(0) + pto));
+    assert_eq!(path.pto_at(|| false), Some(ms(0) + pto));
     path.pto_count = 3;
-    assert_eq!(path.pto_at(span(25), || false), Some(ms(0) + pto * 8));
+    assert_eq!(path.pto_at(|| false), Some(ms(0) + pto * 8));
     ack(&mut path, ms(50), &[0], Duration::ZERO);
-    assert_eq!(path.pto_at(span(25), || false), None, "nothing is in flight");
+    assert_eq!(path.pto_at(|| false), None, "nothing is in flight");
 }
 
 /// Two lost packets this far apart, in one RTT of 100 ms, and whether the window collapsed.

@@ -1,6 +1,6 @@
 //! DATAGRAM frames that wait, to be sent or to be read (RFC 9221).
 
-use super::packets::Draft;
+use crate::draft::Draft;
 use crate::wire::Frame;
 use std::collections::VecDeque;
 
@@ -13,7 +13,7 @@ const EACH_BYTES: usize = 64;
 
 /// Both queues.
 #[derive(Debug, Default)]
-pub(super) struct Datagrams {
+pub(crate) struct Datagrams {
     unsent: VecDeque<Vec<u8>>,
     unsent_bytes: u64,
     received: VecDeque<Vec<u8>>,

@@ -4,7 +4,7 @@ use units::{Duration, Instant};
 
 /// When the connection ends because nothing was heard.
 #[derive(Debug)]
-pub(super) struct Idle {
+pub(crate) struct Idle {
     since: Instant,
     at: Instant,
     /// An ack-eliciting packet left since something came.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 /// The path IDs of a connection. None is ever used twice.
 #[derive(Debug)]
-pub(super) struct PathIds {
+pub(crate) struct PathIds {
     /// Lowest one that was never used.
     next: u32,
     /// Lower ones that no packet came for yet: paths opened together need not begin in order.

@@ -1,0 +1,51 @@
+//! What can be asked of an endpoint.
+
+use super::Endpoint;
+use crate::path::{EcnPath, PathStats};
+use crate::totals::Totals;
+use units::PathId;
+
+impl Endpoint {
+    /// Counts of the connection.
+    pub fn totals(&self) -> Totals {
+        let counted = &self.streams.counted;
+        Totals {
+            in_order_bytes: counted.in_order_bytes,
+            duplicate_bytes: counted.duplicate_bytes,
+            reorder_bytes: counted.waiting_bytes,
+            reorder_max_bytes: counted.waiting_max_bytes,
+            waits: self.scheduling.dispatch.waits(),
+            ..self.trace.totals
+        }
+    }
+
+    /// What the paths over `net` have carried; `None` when there never was one.
+    pub fn path_stats(&self, net: PathId) -> Option<PathStats> {
+        self.paths.stats(net)
+    }
+
+    /// What the peer's flow control still admits: the connection's window, and together those of the
+    /// streams that are not finished.
+    pub fn send_window_bytes(&self) -> u64 {
+        self.streams.send_window_bytes()
+    }
+
+    /// Whether datagrams that leave on `net` are to be marked ECT(0): [`Config::ecn`], and nothing in
+    /// the way there has cleared or dropped the marks (RFC 9000 §13.4.2.2).
+    pub fn marks_ecn(&self, net: PathId) -> bool {
+        let path = self.paths.values().rev().find(|path| path.net == net);
+        path.map_or(self.config.ecn, |path| path.ecn != EcnPath::Off)
+    }
+
+    /// Bytes that the connection holds for its peer and its application, bookkeeping of pieces
+    /// included.
+    pub fn held_bytes(&self) -> u64 {
+        let handshake = self.handshake.held_bytes();
+        self.streams.held_bytes() + self.datagrams.held_bytes() + handshake as u64
+    }
+
+    /// Packets whose fate is not known yet, and bookkeeping for it; bounded by the windows.
+    pub fn tracked_packets(&self) -> usize {
+        self.paths.values().map(|path| path.space.sent.len()).sum()
+    }
+}

@@ -1,0 +1,199 @@
+//! Keys of 1-RTT packets and their update (RFC 9001 §6).
+
+use crate::crypto;
+use crate::error::{Code, TransportError};
+use rustls::quic::{DirectionalKeys, HeaderProtectionKey, Keys, PacketKey, PacketKeySet, Secrets};
+use units::{Duration, Instant};
+
+/// Packets that the limit keeps back for the end of the connection.
+const CLOSING_PACKETS: u64 = 32;
+
+pub(crate) struct OneRtt {
+    local_header: Box<dyn HeaderProtectionKey>,
+    pub remote_header: Box<dyn HeaderProtectionKey>,
+    local: Box<dyn PacketKey>,
+    remote: Box<dyn PacketKey>,
+    /// Keys before the last update, for packets that are late, and when the first packet with the
+    /// new ones came: the old ones are kept until then, and for a while after (RFC 9001 §6.1, §6.5).
+    previous: Option<(Box<dyn PacketKey>, Option<Instant>)>,
+    next: PacketKeySet,
+    secrets: Secrets,
+    pub phase: bool,
+    /// Packets sealed with these keys, and time of the first.
+    sealed: u64,
+    phase_began: Instant,
+    /// A packet of this phase was acknowledged: the next update is allowed (RFC 9001 §6.1).
+    phase_acked: bool,
+    forgeries: u64,
+    /// Packets that may be sealed with one key, and forged ones that may come (RFC 9001 §6.6).
+    pub limits: (u64, u64),
+}
+
+impl OneRtt {
+    pub fn new(keys: Keys, mut secrets: Secrets) -> Self {
+        let DirectionalKeys { header: local_header, packet: local } = keys.local;
+        let DirectionalKeys { header: remote_header, packet: remote } = keys.remote;
+        let next = secrets.next_packet_keys();
+        let limits = (local.confidentiality_limit(), remote.integrity_limit());
+        Self {
+            local_header,
+            remote_header,
+            local,
+            remote,
+            previous: None,
+            next,
+            secrets,
+            phase: false,
+            sealed: 0,
+            phase_began: Instant::ZERO,
+            phase_acked: false,
+            forgeries: 0,
+            limits,
+        }
+    }
+
+    /// Updates the keys. `answered`: when the peer is known to have the new ones, too, if it is.
+    pub fn rotate(&mut self, now: Instant, answered: Option<Instant>) {
+        let next = std::mem::replace(&mut self.next, self.secrets.next_packet_keys());
+        self.local = next.local;
+        let old = std::mem::replace(&mut self.remote, next.remote);
+        self.previous = Some((old, answered));
+        self.phase = !self.phase;
+        self.sealed = 0;
+        self.phase_began = now;
+        self.phase_acked = false;
+    }
+
+    /// Notes an acknowledged packet. One that left in the very moment of the update may have had
+    /// the old keys.
+    pub fn on_acked(&mut self, sent_at: Instant) {
+        self.phase_acked |= sent_at > self.phase_began;
+    }
+}
+
+/// What became of a packet's payload.
+pub(crate) enum Opened {
+    Payload(usize),
+    /// With the next keys: the peer has updated them.
+    Updated(usize),
+    Forged,
+}
+
+impl OneRtt {
+    /// Decrypts a packet of the given phase (RFC 9001 §6.3: which keys are tried).
+    pub fn open(
+        &mut self,
+        packet: &mut [u8],
+        header_len: usize,
+        place: (u32, u64),
+        (phase, now, keep): (bool, Instant, Duration),
+    ) -> Opened {
+        if phase == self.phase {
+            let len = crypto::open(packet, header_len, self.remote.as_ref(), place);
+            if let (Some(_), Some((_, since))) = (len, &mut self.previous) {
+                since.get_or_insert(now);
+            }
+            return len.map_or(Opened::Forged, Opened::Payload);
+        }
+        if self.previous.as_ref().is_some_and(|(_, since)| since.is_some_and(|at| at + keep <= now))
+        {
+            self.previous = None;
+        }
+        if let Some((previous, _)) = &self.previous {
+            let mut copy = packet.to_vec();
+            if let Some(len) = crypto::open(&mut copy, header_len, previous.as_ref(), place) {
+                packet.copy_from_slice(&copy);
+                return Opened::Payload(len);
+            }
+        }
+        let len = crypto::open(packet, header_len, self.next.remote.as_ref(), place);
+        len.map_or(Opened::Forged, Opened::Updated)
+    }
+}
+
+/// What the limits of the AEAD ask for (RFC 9001 §6.6).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wear {
+    /// Nothing.
+    Fresh,
+    /// An update, which is allowed and well before the limit.
+    Worn,
+    /// The end of the connection: the peer let us seal this many without an acknowledgement that
+    /// allows an update.
+    Out,
+}
+
+impl OneRtt {
+    /// Encrypts what is at `place` of `out`; false: the AEAD refuses.
+    pub fn seal(
+        &mut self,
+        out: &mut Vec<u8>,
+        place: (usize, usize, usize),
+        (path, number): (u32, u64),
+    ) -> bool {
+        let pair = (self.local.as_ref(), self.local_header.as_ref());
+        let sealed = crypto::seal(out, place, pair, (path, number));
+        self.sealed += u64::from(sealed);
+        sealed
+    }
+
+    /// An update is allowed (RFC 9001 §6.1) once the handshake is confirmed, too.
+    pub const fn may_update(&self) -> bool {
+        self.phase_acked
+    }
+
+    /// How near the limits are. `confirmed`: the handshake is.
+    pub const fn wear(&self, confirmed: bool) -> Wear {
+        let limit = self.limits.0;
+        if self.sealed > limit / 2 && self.phase_acked && confirmed {
+            Wear::Worn
+        } else if self.sealed + CLOSING_PACKETS >= limit {
+            Wear::Out
+        } else {
+            Wear::Fresh
+        }
+    }
+
+    /// A packet did not decrypt.
+    pub fn on_forgery(&mut self) -> Result<(), TransportError> {
+        self.forgeries += 1;
+        if self.forgeries > self.limits.1 {
+            return Err(TransportError::new(Code::AeadLimitReached, "too many forged packets"));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn keys() -> OneRtt {
+        let [client, _] = crate::tests::one_rtt::keys();
+        client
+    }
+
+    #[test]
+    fn limits_ask_for_an_update_first_and_for_the_end_last() {
+        let mut keys = keys();
+        keys.limits = (100, 2);
+        keys.sealed = 51;
+        assert_eq!(keys.wear(true), Wear::Fresh, "no packet of the phase was acknowledged");
+        keys.on_acked(Instant::from_millis(1));
+        assert_eq!((keys.wear(true), keys.wear(false)), (Wear::Worn, Wear::Fresh));
+        keys.rotate(Instant::from_millis(5), None);
+        assert_eq!((keys.wear(true), keys.may_update()), (Wear::Fresh, false));
+        keys.on_acked(Instant::from_millis(5));
+        assert!(!keys.may_update(), "it may have left with the old keys");
+        keys.sealed = 100 - CLOSING_PACKETS;
+        assert_eq!(keys.wear(true), Wear::Out);
+    }
+
+    #[test]
+    fn forgeries_are_counted_up_to_their_limit() {
+        let mut keys = keys();
+        keys.limits.1 = 2;
+        assert!(keys.on_forgery().is_ok() && keys.on_forgery().is_ok());
+        assert_eq!(keys.on_forgery().unwrap_err().code, Code::AeadLimitReached);
+    }
+}

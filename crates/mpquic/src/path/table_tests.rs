@@ -1,0 +1,144 @@
+//! The paths of a connection, without a connection.
+
+use super::candidate::LEAST_BYTES;
+use super::{Carriers, Due, Health, PathStatus, Paths, Running};
+use crate::arrival::Arrival;
+use crate::config::{AckPath, Config};
+use crate::tests::tls;
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use units::{Duration, Instant, PathId};
+
+fn ms(millis: u64) -> Instant {
+    Instant::from_millis(millis)
+}
+
+/// Validated paths 0, 1, … over 0, 1, …
+fn paths(count: u32) -> Paths {
+    let config = Config::new(tls::server_role());
+    let known = (forecast::Probability::EVEN, Duration::from_millis(25));
+    let mut paths = Paths::new(&config, 1, known);
+    for id in 0..count {
+        paths.ids.take(id);
+        paths.add(id, PathId(id as u8)).validated = true;
+    }
+    paths
+}
+
+fn rng() -> ChaCha8Rng {
+    ChaCha8Rng::seed_from_u64(7)
+}
+
+fn arrival(at: u64, net: u8) -> Arrival {
+    Arrival::new(ms(at), PathId(net), None, 100)
+}
+
+#[test]
+fn what_is_foretold_and_wished_waits_for_the_path() {
+    let mut paths = paths(1);
+    assert_eq!(paths.set_backup(PathId(1), true), None, "there is no path to tell of");
+    assert_eq!(paths.on_status(2, PathStatus { sequence: 4, backup: true }), None);
+    assert!(paths.add(1, PathId(1)).local_backup);
+    let early = paths.add(2, PathId(2));
+    assert!(early.peer_backup && !early.local_backup);
+    let old = PathStatus { sequence: 4, backup: false };
+    assert_eq!(paths.on_status(2, old), None, "the same sequence number says nothing new");
+    let new = PathStatus { sequence: 5, backup: false };
+    assert_eq!(paths.on_status(2, new), Some(PathId(2)));
+    assert!(paths.set_backup(PathId(1), false).is_some());
+    assert!(paths.set_backup(PathId(1), false).is_none(), "nothing new");
+}
+
+#[test]
+fn counts_of_a_path_that_is_over_go_on_with_the_next_one() {
+    let mut paths = paths(2);
+    paths.get_mut(1).unwrap().stats.sent_bytes = 70;
+    paths.remove(1);
+    assert!(paths.is_over(1) && !paths.contains(1) && paths.stats(PathId(5)).is_none());
+    paths.add(2, PathId(1)).stats.sent_bytes = 30;
+    assert_eq!(paths.stats(PathId(1)).unwrap().sent_bytes, 100);
+    assert_eq!(paths.id_over(PathId(1)), Some(2));
+}
+
+#[test]
+fn acknowledgements_leave_their_own_path_only_when_it_does_not_work() {
+    let mut paths = paths(3);
+    let one = |id| Some(Carriers::One(id));
+    assert_eq!(paths.ack_carriers(AckPath::Same, 2), one(2));
+    paths.get_mut(2).unwrap().health = Health::Suspected;
+    assert_eq!(paths.ack_carriers(AckPath::Same, 2), one(0));
+    assert_eq!(paths.ack_carriers(AckPath::Duplicated, 2), Some(Carriers::Usable));
+    paths.hand_ack_to(Carriers::Usable, 2);
+    paths.hand_ack_to(Carriers::Usable, 2);
+    let carried: Vec<_> = paths.values().map(|path| path.acks_to_carry.len()).collect();
+    assert_eq!(carried, [1, 1, 0]);
+    paths.values_mut().for_each(|path| path.rest_until = Some(ms(9)));
+    assert_eq!(paths.ack_carriers(AckPath::Same, 2), None, "all rest");
+}
+
+#[test]
+fn a_proven_path_stays_until_its_other_way_is_answered() {
+    let (mut paths, mut rng) = (paths(1), rng());
+    paths.note_way(&arrival(5, 7), (0, true), false, &mut rng);
+    assert_eq!(paths.way_to_ask(ms(5)), None, "no challenge can leave before the handshake ends");
+    paths.note_way(&arrival(5, 7), (0, true), true, &mut rng);
+    assert_eq!(paths.way_to_ask(ms(5)), Some(0));
+    let challenge = paths.get(0).unwrap().candidate.unwrap().challenge;
+    assert!(!paths.answers_other_way(0, [0; 8]) && paths.answers_other_way(0, challenge));
+    paths.note_way(&arrival(6, 0), (0, true), true, &mut rng);
+    assert!(!paths.answers_other_way(0, challenge), "what came were copies");
+    paths.note_way(&arrival(7, 7), (0, true), true, &mut rng);
+    let moved = paths.move_over(ms(8), 0).unwrap();
+    assert_eq!((moved.from, moved.to, moved.failed), (PathId(0), PathId(7), false));
+    assert_eq!(paths.id_over(PathId(7)), Some(0));
+}
+
+#[test]
+fn a_path_that_is_not_proven_follows_the_newest_packet() {
+    let (mut paths, mut rng) = (paths(1), rng());
+    let path = paths.add(1, PathId(1));
+    path.begin_challenge(&mut rng);
+    let first = path.challenge;
+    paths.note_way(&arrival(5, 7), (1, false), true, &mut rng);
+    assert_eq!(paths.get(1).unwrap().net, PathId(1), "it was late");
+    paths.note_way(&arrival(5, 0), (1, true), true, &mut rng);
+    assert_eq!(paths.get(1).unwrap().net, PathId(1), "that is another path's way");
+    paths.note_way(&arrival(5, 7), (1, true), true, &mut rng);
+    let path = paths.get(1).unwrap();
+    assert_eq!((path.net, path.came_bytes), (PathId(7), 100));
+    assert_ne!(path.challenge, first);
+}
+
+#[test]
+fn a_challenge_that_is_never_answered_ends_its_path() {
+    let (mut paths, mut rng) = (paths(1), rng());
+    let path = paths.add(1, PathId(1));
+    path.begin_challenge(&mut rng);
+    path.came_bytes = LEAST_BYTES;
+    let running = Running { confirmed: true, keep_alive: None };
+    let mut tries = 0;
+    let mut now = ms(0);
+    while paths.due(now, 1, running).is_none() && tries < 100 {
+        tries += u32::from(paths.get_mut(1).unwrap().take_challenge(now).is_some());
+        now += Duration::from_millis(400);
+    }
+    assert_eq!((paths.due(now, 1, running), tries), (Some(Due::Unvalidated), 9));
+    assert!(!paths.get_mut(1).unwrap().on_response([1; 8]));
+    let answer = paths.get(1).unwrap().challenge.unwrap();
+    assert!(paths.get_mut(1).unwrap().on_response(answer));
+    assert_eq!(paths.due(now, 1, running), None);
+}
+
+#[test]
+fn silence_fires_the_sign_of_life_only_where_it_is_wanted() {
+    let mut paths = paths(1);
+    let period = Duration::from_millis(1000);
+    let running = |keep_alive| Running { confirmed: true, keep_alive };
+    assert_eq!(paths.timer(running(None)), None);
+    assert_eq!(paths.timer(running(Some(period))), Some(ms(1000)));
+    assert_eq!(paths.due(ms(1000), 0, running(Some(period))), Some(Due::KeepAlive));
+    paths.get_mut(0).unwrap().drains_until = Some(ms(1500));
+    assert_eq!(paths.due(ms(1000), 0, running(Some(period))), None);
+    assert_eq!(paths.due(ms(1500), 0, running(None)), Some(Due::Drained));
+    assert!(!paths.has_any());
+}

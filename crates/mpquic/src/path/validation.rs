@@ -1,0 +1,75 @@
+//! Whether the peer receives on a path (RFC 9000 §8.2).
+
+use super::candidate::{CHALLENGE_PERIOD, CHALLENGE_TRIES, LEAST_BYTES};
+use super::{Path, Paths};
+use rand::Rng;
+use units::Instant;
+
+impl Path {
+    /// Challenges the peer, at once and anew.
+    pub fn begin_challenge(&mut self, rng: &mut impl Rng) {
+        let mut data = [0; 8];
+        rng.fill_bytes(&mut data);
+        self.challenge = Some(data);
+        (self.challenge_at, self.challenge_tries) = (None, 0);
+    }
+
+    /// A challenge has to leave now.
+    /// (The last try's end is `on_timeout`'s, however often a driver asks before.)
+    pub fn challenge_is_due(&self, now: Instant) -> bool {
+        self.challenge.is_some()
+            && self.challenge_at.is_none_or(|at| at <= now)
+            && self.challenge_tries < CHALLENGE_TRIES
+    }
+
+    /// The challenge that leaves now.
+    pub fn take_challenge(&mut self, now: Instant) -> Option<[u8; 8]> {
+        let data = self.challenge.filter(|_| self.challenge_is_due(now))?;
+        self.count_try(now);
+        Some(data)
+    }
+
+    fn count_try(&mut self, now: Instant) {
+        self.challenge_at = Some(now + CHALLENGE_PERIOD);
+        self.challenge_tries += 1;
+    }
+
+    /// The peer answered the challenge: whether that validates the path, which it was not.
+    pub fn on_response(&mut self, data: [u8; 8]) -> bool {
+        if self.challenge != Some(data) {
+            return false;
+        }
+        self.challenge = None;
+        !std::mem::replace(&mut self.validated, true)
+    }
+
+    fn postpone_challenge(&mut self, now: Instant, no_cid: bool) {
+        let due = self.challenge.is_some() && self.challenge_at.is_none_or(|at| at <= now);
+        if due && (no_cid || self.amplification_left() < LEAST_BYTES) {
+            self.count_try(now);
+        }
+    }
+
+    fn postpone_candidate(&mut self, now: Instant, no_cid: bool) {
+        let Some(candidate) = self.candidate.as_mut().filter(|candidate| candidate.at <= now)
+        else {
+            return;
+        };
+        if candidate.gave_up() {
+            self.candidate = None;
+        } else if no_cid || candidate.budget_bytes() < LEAST_BYTES {
+            candidate.postpone(now);
+        }
+    }
+}
+
+impl Paths {
+    /// Challenges that are due and cannot leave (anti-amplification; `no_cid`: no connection ID) count
+    /// as tried.
+    pub fn postpone_challenges(&mut self, now: Instant, id: u32, no_cid: bool) {
+        if let Some(path) = self.get_mut(id).filter(|path| path.drains_until.is_none()) {
+            path.postpone_challenge(now, no_cid);
+            path.postpone_candidate(now, no_cid);
+        }
+    }
+}

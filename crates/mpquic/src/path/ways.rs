@@ -1,0 +1,101 @@
+//! A client's packets that begin to come another way: its NAT gave it another address, or somebody
+//! sends copies from his own (RFC 9000 §9.3, §21.12).
+//!
+//! The caller gives each pair of addresses a [`PathId`]. A path that is proven stays where it is until
+//! the peer has answered a challenge on the other way; one that is not proven follows the newest
+//! authentic packet, as nothing is lost by it. Only servers follow: clients know where the server is.
+
+use super::candidate::Candidate;
+use super::{Health, Path, Paths, Rtt};
+use crate::arrival::Arrival;
+use rand::Rng;
+use units::{Instant, PathId};
+
+/// A path that moved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Move {
+    pub from: PathId,
+    pub to: PathId,
+    /// It had failed there.
+    pub failed: bool,
+}
+
+impl Paths {
+    /// Server: an authentic packet that is no copy came for path `id`; `newest`: none with a higher
+    /// number came before. `can_ask`: a 1-RTT packet with a challenge can leave.
+    pub fn note_way(
+        &mut self,
+        arrival: &Arrival,
+        (id, newest): (u32, bool),
+        can_ask: bool,
+        rng: &mut impl Rng,
+    ) {
+        let (net, now) = (arrival.net, arrival.now);
+        let taken = self.values().any(|path| path.id != id && path.net == net);
+        let Some(path) = self.get_mut(id) else { return };
+        if path.net == net {
+            if newest {
+                path.candidate = None; // what came from elsewhere were copies, or late
+            }
+            return;
+        }
+        if taken || path.drains_until.is_some() {
+            return;
+        }
+        if !path.validated {
+            if newest {
+                path.follow(net, arrival.datagram_len as u64, rng);
+            }
+            return;
+        }
+        let counted = arrival.uncounted_bytes as u64;
+        match &mut path.candidate {
+            _ if !can_ask => {}
+            Some(candidate) if candidate.net == net => candidate.on_came(counted),
+            candidate if newest => *candidate = Some(Candidate::new(now, net, counted, rng)),
+            _ => {}
+        }
+    }
+
+    /// The path whose other way has to be challenged now.
+    pub fn way_to_ask(&self, now: Instant) -> Option<u32> {
+        let ready = |candidate: &Candidate| candidate.is_due(now);
+        let due = |path: &&Path| path.is_awake() && path.candidate.as_ref().is_some_and(ready);
+        self.values().find(due).map(|path| path.id)
+    }
+
+    /// Whether a PATH_RESPONSE is the answer to the challenge on the other way of a path.
+    pub fn answers_other_way(&self, id: u32, data: [u8; 8]) -> bool {
+        let candidate = self.get(id).and_then(|path| path.candidate);
+        candidate.is_some_and(|candidate| candidate.challenge == data)
+    }
+
+    /// The peer answered there: the path moves, as one of which nothing is known (RFC 9000 §9.4).
+    pub fn move_over(&mut self, now: Instant, id: u32) -> Option<Move> {
+        let to = self.get(id)?.candidate?.net;
+        let fresh = self.make(id, to);
+        let path = self.get_mut(id)?;
+        let moved = Move { from: path.net, to, failed: path.health == Health::Failed };
+        path.candidate = None;
+        path.net = to;
+        (path.cc, path.rtt, path.ecn) = (fresh.cc, Rtt::default(), fresh.ecn);
+        (path.feed, path.outage_noted) = (fresh.feed, false);
+        path.silent_since = None;
+        path.rtt_from = now; // packets sent on the old way do not measure the new one
+        path.recovery_start = Some(now); // losses on the old way are not the new one's
+        (path.in_recovery, path.pto_count, path.health) = (false, 0, Health::Good);
+        path.cc.on_handshake(path.rtt.smoothed());
+        Some(moved)
+    }
+}
+
+impl Path {
+    /// Not proven: it goes where the newest packet came from.
+    fn follow(&mut self, net: PathId, bytes: u64, rng: &mut impl Rng) {
+        self.net = net;
+        (self.came_bytes, self.left_bytes) = (bytes, 0);
+        if self.challenge.is_some() {
+            self.begin_challenge(rng);
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! The scheduler, what it is shown, and what it has ordered.
+
+use crate::path::{Health, Path, Paths};
+use crate::space::Again;
+use crate::streams::{Chunk, Streams};
+use scheduler::{ConnectionView, Decision, Dispatch, Order, PathSet, PathView, Scheduler, able};
+use std::collections::VecDeque;
+use units::{Instant, PathId};
+
+/// Header, tag and head of a STREAM frame: what a full packet cannot carry.
+pub(crate) const OVERHEAD_BYTES: u64 = 50;
+
+/// Data that goes on a further path as well.
+#[derive(Clone, Debug)]
+pub(crate) struct Copy {
+    pub path: u32,
+    pub chunks: Vec<Chunk>,
+    /// `None`: for the first time.
+    pub why: Option<Again>,
+}
+
+/// What waits to be sent for the first time, and how much of it a scheduler is asked about.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Unsent {
+    pub all_bytes: u64,
+    pub segment_bytes: u64,
+}
+
+/// Which path carries what.
+pub(crate) struct Scheduling {
+    pub dispatch: Dispatch,
+    pub views: Vec<PathView>,
+    pub copies: VecDeque<Copy>,
+    /// When a pacer lets the next packet of data go.
+    pub paced_until: Instant,
+    /// The peer's flow control has stopped us, and that was counted.
+    stalled: bool,
+}
+
+impl Scheduling {
+    pub fn new(scheduler: Box<dyn Scheduler>) -> Self {
+        Self {
+            dispatch: Dispatch::new(scheduler),
+            views: Vec::new(),
+            copies: VecDeque::new(),
+            paced_until: Instant::FAR_FUTURE,
+            stalled: false,
+        }
+    }
+
+    /// When something of it is due.
+    pub fn timer(&self) -> Instant {
+        self.dispatch.wake_at().min(self.paced_until)
+    }
+
+    pub fn on_timer(&mut self, now: Instant) {
+        self.dispatch.on_timer(now);
+        if self.paced_until <= now {
+            self.paced_until = Instant::FAR_FUTURE;
+        }
+    }
+
+    /// Looks at the paths anew.
+    pub fn refresh(&mut self, now: Instant, packet_bytes: u64, paths: &Paths, streams: &Streams) {
+        let repeats = self.dispatch.capabilities().repeats;
+        let any_good = paths.values().any(Path::is_usable);
+        self.views.clear();
+        for path in paths.values().filter(|path| path.is_open() && !path.replaced) {
+            let mut view = path.view(now, packet_bytes);
+            // With nothing better a suspected path still carries what its window admits.
+            view.usable |=
+                !any_good && path.health == Health::Suspected && path.rest_until.is_none();
+            if repeats {
+                let next = streams.unacked_from(path.walk, packet_bytes - OVERHEAD_BYTES);
+                view.repeat_bytes = next.map_or(0, |chunk| chunk.range.end - chunk.range.start);
+            }
+            self.views.push(view);
+        }
+        self.views.sort_by_key(|view| view.id);
+    }
+
+    /// Asks the scheduler: what it said, and what that amounts to.
+    pub fn ask(&mut self, now: Instant, streams: &Streams, unsent: Unsent) -> (Decision, Order) {
+        let view = connection_view(now, (streams, unsent), &self.views);
+        let decision = self.dispatch.ask(&view);
+        (decision, self.dispatch.order(&view, decision))
+    }
+
+    /// The order could not be carried out: paths for a packet, if nothing would end the wait.
+    pub fn fall_back(
+        &mut self,
+        now: Instant,
+        streams: &Streams,
+        unsent: Unsent,
+    ) -> Option<PathSet> {
+        let view = connection_view(now, (streams, unsent), &self.views);
+        match self.dispatch.fall_back(&view) {
+            Order::Send(targets) => Some(targets),
+            _ => None,
+        }
+    }
+
+    /// What the scheduler calls the path of acknowledgements.
+    pub fn ack_path(&mut self, now: Instant, streams: &Streams, unsent: Unsent) -> Option<PathId> {
+        let view = connection_view(now, (streams, unsent), &self.views);
+        self.dispatch.ack_path(&view)
+    }
+
+    /// The path with the least RTT that could carry something now.
+    pub fn fastest(&self, now: Instant) -> Option<PathId> {
+        self.dispatch.fastest(now, &self.views)
+    }
+
+    /// Whether the peer's windows stop what a path could take: true once each time.
+    pub fn note_stall(&mut self, is_stalled: bool) -> bool {
+        let begins = is_stalled && !self.stalled && able(&self.views) != PathSet::EMPTY;
+        self.stalled = is_stalled && (self.stalled || begins);
+        begins
+    }
+
+    /// Nothing more leaves now: when a pacer lets the next packet go, and which paths could have
+    /// sent more (what they sample is a lower bound, docs/model.md §1.5).
+    pub fn note_limits(
+        &mut self,
+        now: Instant,
+        packet_bytes: u64,
+        paths: &mut Paths,
+        has_data: bool,
+    ) {
+        let has_data = has_data || paths.values().any(|path| !path.queue.is_empty());
+        for path in paths.values_mut().filter(|path| path.is_open()) {
+            if !path.window_has_room(packet_bytes) {
+                continue;
+            }
+            let ready = path.pacer_ready_at(packet_bytes);
+            if ready <= now {
+                path.sampler.set_app_limited(path.in_flight);
+            } else if has_data && path.rest_until.is_none() && path.health != Health::Failed {
+                path.hold(now);
+                self.paced_until = self.paced_until.min(ready);
+            }
+        }
+    }
+}
+
+fn connection_view<'a>(
+    now: Instant,
+    (streams, unsent): (&Streams, Unsent),
+    paths: &'a [PathView],
+) -> ConnectionView<'a> {
+    ConnectionView {
+        now,
+        paths,
+        segment_bytes: unsent.segment_bytes,
+        reinjection: streams.has_again(),
+        unsent_bytes: unsent.all_bytes,
+        receive_window_bytes: streams.receive_window_bytes(),
+        window_left_bytes: streams.window_left(),
+        window_blocked: false,
+    }
+}
