@@ -284,7 +284,7 @@ fn path_view(mode: Mode, subflow: &Subflow, state: &PathState, tried: bool) -> P
         queued_packets: tx.queued_packets(),
         unacked_bytes: tx.unacked_bytes(),
         mss_bytes: mode.mss_bytes(),
-        pacing_rate: tx.pacing_rate(),
+        pacing_rate: tx.assumed_pacing_rate(),
         loss_ratio: tx.stats.lost_packets as f64 / sent as f64,
         forecast: state.feed.outage(),
         repeat_bytes: 0,

@@ -20,6 +20,8 @@ const INITIAL_WINDOW_PACKETS: u64 = 10;
 const SEGMENT_MEMORY_BYTES: u64 = 2304;
 /// Memory that it takes once it was sent (its `truesize`); unsent ones lie together, without gaps.
 const SENT_SEGMENT_MEMORY_BYTES: u64 = 2064;
+/// One unit of `srtt_us`.
+const SMALLEST_RTT: Duration = Duration::from_nanos(125);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Mapping {
@@ -240,6 +242,18 @@ impl SubflowSender {
         Bitrate::from_bytes_per(bytes, self.rtt.srtt()).scaled(percent, 100)
     }
 
+    /// The same for a scheduler, which leaves a path without a rate alone. Before its first sample Linux
+    /// divides by the smallest RTT that it can express, an eighth of a microsecond.
+    pub fn assumed_pacing_rate(&self) -> Bitrate {
+        match self.pacing_rate() {
+            Bitrate::ZERO => {
+                let bytes = self.cwnd_packets() * self.mss_bytes;
+                Bitrate::from_bytes_per(bytes, SMALLEST_RTT)
+            }
+            rate => rate,
+        }
+    }
+
     pub fn rto(&self) -> Duration {
         self.rtt.rto(self.backoff)
     }
@@ -286,7 +300,7 @@ impl SubflowSender {
             let overdue = std::mem::take(&mut self.rest_overdue) && !self.board.is_empty();
             if overdue && self.board.lost_packets() == 0 {
                 self.rto_at = now; // no sign of what was sent before the rest: repair it at once
-            } else if self.rto_at != Instant::FAR_FUTURE {
+            } else if overdue || self.rto_at != Instant::FAR_FUTURE {
                 self.rto_at = now + self.rto(); // silence was ours: it says nothing about the path
                 self.schedule_probe(now);
             }
