@@ -55,7 +55,9 @@ fn options() -> Option<Options> {
         match word.as_str() {
             "--from" => options.from = words.next()?.parse().ok()?,
             "--count" => options.count = words.next()?.parse().ok()?,
-            "--threads" => options.threads = words.next()?.parse().ok().filter(|count| *count > 0)?,
+            "--threads" => {
+                options.threads = words.next()?.parse().ok().filter(|count| *count > 0)?
+            }
             "--long" => options.size = Size::Long,
             "--show" => options.show = true,
             _ => return None,

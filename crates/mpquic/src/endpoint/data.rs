@@ -145,7 +145,8 @@ impl Endpoint {
 
     /// What a packet brings of the streams goes on further paths, too.
     fn copy_to(&mut self, draft: &Draft, others: PathSet) {
-        for path in others.iter().filter_map(|net| self.paths.carrier_over(net)).collect::<Vec<_>>() {
+        for path in others.iter().filter_map(|net| self.paths.carrier_over(net)).collect::<Vec<_>>()
+        {
             let chunks = chunks_of(&draft.frames).cloned().collect();
             self.scheduling.copies.push_back(Copy { path, chunks, why: Some(Again::Redundancy) });
         }

@@ -212,6 +212,19 @@ impl Paths {
         older
     }
 
+    /// A path was given up: one that it had replaced counts again, unless there is another.
+    pub fn restore_replaced(&mut self) {
+        for id in self.ids_of(|path| path.replaced && path.drains_until.is_none()).iter().rev() {
+            let Some(net) = self.get(*id).map(|path| path.net) else { continue };
+            let bound = |path: &Path| path.net == net && path.drains_until.is_none();
+            if !self.open.iter().any(|path| bound(path) && !path.replaced)
+                && let Some(path) = self.get_mut(*id)
+            {
+                path.replaced = false;
+            }
+        }
+    }
+
     /// The last path that worked is suspected: one that failed may be back by now, and must not wait
     /// for a probe timer that has backed off.
     pub fn ask_failed(&mut self, now: Instant) {

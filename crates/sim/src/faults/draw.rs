@@ -46,7 +46,11 @@ pub(super) fn run(seed: u64, size: Size) -> FaultRun {
         scheduler: with_parameters(random, scheduler),
         congestion: with_parameters(random, control),
         workload: Bulk { direction: way(&transfer), bytes: Some(1), duration_s: None }.into(),
-        start_s: if random.random_bool(0.7) { 0.0 } else { random.random_range(0.0..span.faults_s) },
+        start_s: if random.random_bool(0.7) {
+            0.0
+        } else {
+            random.random_range(0.0..span.faults_s)
+        },
         send_buffer_bytes: log_uniform(random, 3e3, 3e6) as u64,
         receive_buffer_bytes: log_uniform(random, 3e3, 3e6) as u64,
         autotune: random.random_bool(0.5),
@@ -86,9 +90,8 @@ fn paths(
 }
 
 fn is_present(path: &PathConfig, at_s: f64) -> bool {
-    let covers = |window: &UpWindow| {
-        window.start_s <= at_s && window.end_s.is_none_or(|end_s| at_s < end_s)
-    };
+    let covers =
+        |window: &UpWindow| window.start_s <= at_s && window.end_s.is_none_or(|end_s| at_s < end_s);
     path.present.iter().any(covers)
 }
 
@@ -113,7 +116,11 @@ fn transfer(random: &mut ChaCha8Rng, transport: Transport, size: Size) -> Transf
 /// The way that most of the data go.
 fn way(transfer: &Transfer) -> Direction {
     let sum = |bytes: &[u64]| bytes.iter().sum::<u64>();
-    if sum(&transfer.down_bytes) >= sum(&transfer.up_bytes) { Direction::Down } else { Direction::Up }
+    if sum(&transfer.down_bytes) >= sum(&transfer.up_bytes) {
+        Direction::Down
+    } else {
+        Direction::Up
+    }
 }
 
 fn quic(random: &mut ChaCha8Rng) -> QuicConfig {
