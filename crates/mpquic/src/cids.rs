@@ -112,6 +112,11 @@ impl LocalCids {
         own.map(|(cid, (_, sequence))| (*sequence, *cid))
     }
 
+    /// The sequence number that the next one of a path will have.
+    pub fn next_sequence(&self, path: u32) -> u64 {
+        self.next.get(&path).copied().unwrap_or(0)
+    }
+
     /// The peer retires one. `Err`: it was never given.
     pub fn retire(&mut self, path: u32, sequence: u64) -> Result<(), TransportError> {
         if self.next.get(&path).is_none_or(|next| sequence >= *next) {
@@ -152,6 +157,10 @@ impl PeerCids {
 
     /// A further one: the sequence numbers to retire (RFC 9000 §5.1.2).
     pub fn add(&mut self, path: u32, new: &NewCid) -> Result<Vec<u64>, TransportError> {
+        if self.current(path).is_some_and(|cid| cid.as_slice().is_empty()) {
+            let reason = "an ID of a peer that has none"; // RFC 9000 §19.15
+            return Err(TransportError::new(Code::ProtocolViolation, reason));
+        }
         let of = self.paths.entry(path).or_default();
         if let Some((cid, _)) = of.active.get(&new.sequence) {
             let same = *cid == new.cid; // RFC 9000 §19.15

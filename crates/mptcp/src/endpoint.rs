@@ -6,19 +6,21 @@ mod scheduling;
 mod stats;
 mod upstream;
 mod v096;
+mod views;
 
 pub use stats::{PathStats, Totals};
 
 use crate::config::{EndpointConfig, Mode};
 use crate::event::{Event, EventKind};
-use crate::meta::{ReceiveBuffer, SendBuffer};
+use crate::meta::{Cuts, ReceiveBuffer, SendBuffer};
 use crate::segment::{Kind, Payload, Segment};
 use crate::subflow::{Subflow, SubflowSender};
 use congestion::Group;
 use forecast::{Feed, Forecast};
-use scheduler::{Dispatch, PathView, Scheduler};
+use scheduler::{Dispatch, Scheduler};
 use std::collections::VecDeque;
 use units::{Instant, PathId};
+use views::Views;
 
 /// What an endpoint remembers of a path beyond the life of one subflow.
 #[derive(Debug, Default)]
@@ -64,7 +66,7 @@ pub struct Endpoint {
     /// Something happened since the last round of sending.
     dirty: bool,
     events: Vec<Event>,
-    views: Vec<PathView>,
+    views: Views,
     /// Interfaces that went away, still to be announced to the peer.
     removals: Vec<(PathId, u16)>,
     meta_at: Instant,
@@ -82,8 +84,9 @@ impl Endpoint {
         let path = || PathState { feed: feed.clone(), ..<_>::default() };
         Self {
             send: match config.mode {
-                Mode::Tcp | Mode::V096 => send,
-                Mode::Upstream => send.cutting(),
+                Mode::Tcp => send.cutting(Cuts::writes()),
+                Mode::V096 => send,
+                Mode::Upstream => send.cutting(Cuts::upstream()),
             },
             receive: ReceiveBuffer::new(
                 config.receive_buffer_bytes,
@@ -99,7 +102,7 @@ impl Endpoint {
             outbox: VecDeque::new(),
             dirty: false,
             events: Vec::new(),
-            views: Vec::with_capacity(paths),
+            views: Views::new(paths),
             removals: Vec::new(),
             meta_at: Instant::FAR_FUTURE,
             meta_backoff: 0,
@@ -170,8 +173,8 @@ impl Endpoint {
         let sends_data = self.send.offered() > 0;
         for index in 0..self.subflows.len() {
             let Some(subflow) = &mut self.subflows[index] else { continue };
-            if sends_data && subflow.is_established() {
-                subflow.tx.note_app_limited();
+            if sends_data && subflow.is_established() && subflow.tx.note_app_limited() {
+                self.views.outdate(subflow.path);
             }
             if subflow.rx.acks.is_due() && subflow.is_established() {
                 self.push_segment(now, index, Kind::Data, None);
@@ -209,6 +212,7 @@ impl Endpoint {
             && subflow.is_established()
             && let Some(payload) = subflow.tx.transmit(now)
         {
+            self.views.outdate(subflow.path);
             self.push_segment(now, index, Kind::Data, Some(payload));
         }
     }
@@ -272,6 +276,7 @@ impl Endpoint {
     /// Fires every timer that is due.
     pub fn on_timeout(&mut self, now: Instant) {
         self.dirty = true;
+        self.views.outdate_all();
         self.rest_paths(now);
         for index in 0..self.subflows.len() {
             let Some(subflow) = &mut self.subflows[index] else { continue };

@@ -5,7 +5,11 @@
 use super::Endpoint;
 use crate::arrival::Arrival;
 #[cfg(test)]
-use crate::wire::Frame;
+use crate::config::Role;
+#[cfg(test)]
+use crate::wire::{ConnectionId, Frame, Params, begin_short};
+#[cfg(test)]
+use rustls::quic::{ClientConnection, Version};
 use units::{Instant, PathId};
 
 impl Endpoint {
@@ -70,6 +74,42 @@ impl Endpoint {
 
 #[cfg(test)]
 impl Endpoint {
+    /// A client that says this in its transport parameters and calls itself so, whatever it is.
+    pub(crate) fn offer(&mut self, params: &Params, extra: &[u8], cid: ConnectionId) {
+        let Role::Client { tls, server_name } = &self.config.role else { return };
+        let bytes = [&params.encode()[..], extra].concat();
+        let tls = ClientConnection::new(tls.clone(), Version::V1, server_name.clone(), bytes);
+        let tls = tls.expect("the configuration served before").into();
+        self.handshake.restart(tls, params.clone(), cid);
+        self.cids.local.add(0, cid);
+        self.drive_tls(Instant::ZERO).expect("a hello");
+    }
+
+    /// A PING with these further bits in its first byte, and a number that is not used otherwise.
+    pub(crate) fn ping_with(&mut self, bits: u8) -> Vec<u8> {
+        let cid = self.cids.peer.current(0).expect("an ID");
+        let keys = self.keys.as_mut().expect("keys");
+        let number: u32 = 1 << 20;
+        let mut out = Vec::new();
+        begin_short(&mut out, &cid, keys.phase, 4);
+        out[0] |= bits;
+        let number_at = out.len();
+        out.extend(number.to_be_bytes());
+        Frame::Ping.encode(&mut out);
+        assert!(keys.seal(&mut out, (0, number_at, 4), (0, number.into())));
+        out
+    }
+
+    /// What it would offer by itself.
+    pub(crate) fn offered(&self) -> Params {
+        self.handshake.local.clone()
+    }
+
+    /// As if the peer had said so in its transport parameters.
+    pub(crate) fn hear_that_migration_is_refused(&mut self) {
+        self.handshake.peer.disable_active_migration = true;
+    }
+
     /// Sends a frame that an honest endpoint would not.
     pub(crate) fn inject(&mut self, frame: Frame<'static>) {
         self.control.push(frame);

@@ -51,6 +51,9 @@ impl Endpoint {
         if !self.paths.multipath {
             return Err(Error::NoMultipath);
         }
+        if self.handshake.peer.disable_active_migration {
+            return Err(Error::NoMigration); // RFC 9000 §9
+        }
         if net.0 >= MAX_NETS {
             return Err(Error::Path(net.0));
         }
@@ -191,7 +194,9 @@ impl Endpoint {
                     return Err(TransportError::violation("abandoned a path beyond the limit"));
                 }
                 if self.paths.ids.take(path) {
-                    self.drop_path(path); // given up before anything of it came
+                    // Given up before anything of it came: draft-ietf-quic-multipath-21 §3.4.
+                    self.control.push(Frame::PathAbandon { path, error_code });
+                    self.drop_path(path);
                 } else {
                     self.leave_path(now, path, error_code);
                 }
@@ -203,6 +208,23 @@ impl Endpoint {
             }
             Frame::PathStatus { path, sequence, backup } => {
                 self.on_path_status(path, PathStatus { sequence, backup })?;
+            }
+            // draft-ietf-quic-multipath-21 §4.6, §4.7
+            Frame::MaxPathId { maximum }
+                if Some(maximum) < self.handshake.peer.initial_max_path_id =>
+            {
+                return Err(TransportError::violation("fewer paths than at first"));
+            }
+            Frame::PathsBlocked { maximum: path } | Frame::PathCidsBlocked { path, .. }
+                if !self.paths.ids.is_allowed(path) =>
+            {
+                return Err(TransportError::violation("blocked beyond the limit"));
+            }
+            Frame::PathCidsBlocked { path, next_sequence }
+                if next_sequence > self.cids.local.next_sequence(path)
+                    && !self.paths.is_over(path) =>
+            {
+                return Err(TransportError::violation("blocked by an ID that is not next"));
             }
             Frame::MaxPathId { maximum } if self.paths.ids.raise(maximum) => {
                 self.give_cids();

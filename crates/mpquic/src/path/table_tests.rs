@@ -190,8 +190,8 @@ fn acknowledgements_ask_for_one_where_the_peer_is_silent() {
     assert!(!paths.asks_with_acks(ms(60_000), 0));
 }
 
-/// Found by random faults: each end gave another path up, and none was left; and an answer that came
-/// late found the only path gone.
+/// Found by random faults: each end gave another path up, and none was left; an answer that came late
+/// found the only path gone; and so did a client whose network had been away for three seconds.
 #[test]
 fn a_challenge_goes_on_while_nothing_else_works() {
     let (late, lately) = (ms(60_000), ms(58_000));
@@ -211,5 +211,5 @@ fn a_challenge_goes_on_while_nothing_else_works() {
     assert!(goes_on(&|_: &mut Paths| (), true), "nobody was heard for long");
     assert!(goes_on(&hear(2), false), "the client sends on it");
     let alone = |paths: &mut Paths| [0, 1].into_iter().for_each(|id| paths.remove(id));
-    assert!(!goes_on(&alone, true), "there is no other, and it never answered");
+    assert!(goes_on(&alone, true), "there is no other");
 }

@@ -64,16 +64,15 @@ impl Path {
 }
 
 impl Paths {
-    /// Whether the challenge of a path goes on past its last try (RFC 9000 §8.2.4: an endpoint can wait).
-    /// A server leaves it to the client, as long as that sends on the path: of two ends that give up
-    /// different paths at the same time none would be left. Otherwise it goes on while there are other
-    /// paths, and none of them has shown lately that it works; those that seem to are asked.
+    /// Whether the challenge of a path goes on past its last try (RFC 9000 §8.2.4: an endpoint can wait;
+    /// the idle timeout ends what never comes back). It does unless another path has shown lately that
+    /// it works; those that seem to are asked. A server leaves it to the client, as long as that sends on
+    /// the path: of two ends that give up different paths at the same time none would be left.
     pub fn challenge_goes_on(&mut self, now: Instant, id: u32, is_client: bool) -> bool {
         let lately = |path: &Path| now - path.heard_at < CHALLENGE_PERIOD * CHALLENGE_TRIES;
-        let mut others = self.values().filter(|path| path.id != id && path.is_open());
         let client_sends = !is_client && self.get(id).is_some_and(lately);
-        let work = others.clone().any(|path| path.is_usable() && lately(path));
-        if !client_sends && (work || others.next().is_none()) {
+        let works = |path: &Path| path.id != id && path.is_usable() && lately(path);
+        if !client_sends && self.values().any(works) {
             return false;
         }
         for path in self.values_mut() {

@@ -15,6 +15,7 @@ impl Endpoint {
             return;
         }
         self.dirty = true;
+        self.views.outdate(path);
         if let Some((removed, incarnation)) = segment.removed
             && removed.index() < self.subflows.len()
             && self.paths[removed.index()].incarnation <= incarnation
@@ -101,6 +102,7 @@ impl Endpoint {
 
     fn on_established(&mut self, now: Instant, path: PathId) {
         self.paths[path.index()].last_heard = now;
+        self.views.outdate_all();
         self.note(now, Some(path), EventKind::Established);
         self.dispatch.on_path_event(now, path, PathEvent::Established);
     }
@@ -120,10 +122,12 @@ impl Endpoint {
         if let Some(payload) = segment.payload {
             subflow.rx.on_answer(now, segment.echo);
             let (receive, mut fresh) = (&mut self.receive, 0);
-            subflow.rx.on_payload(now, payload, segment.sent_at, |piece| {
+            let rto = subflow.tx.rto();
+            subflow.rx.on_payload(now, payload, segment.sent_at, rto, |piece| {
                 fresh += receive.insert(piece.dsn, piece.bytes);
             });
             self.paths[path.index()].unique_bytes += fresh;
+            self.acknowledge_what_is_read();
             self.update_window(path);
             let rtts = self.subflows.iter().flatten().map(|subflow| subflow.rx.rtt());
             self.receive.autotune(now, rtts.max().unwrap_or_default());
@@ -134,6 +138,19 @@ impl Endpoint {
         if !self.fully_established && (segment.payload.is_some() || segment.data_ack > 0) {
             self.fully_established = true;
             self.open_missing();
+        }
+    }
+
+    /// The application reads at once what comes in order: with nothing left that waits for a hole, short
+    /// segments are acknowledged (`mptcp_cleanup_rbuf`).
+    fn acknowledge_what_is_read(&mut self) {
+        if self.receive.waiting_bytes() > 0 {
+            return;
+        }
+        for subflow in self.subflows.iter_mut().flatten() {
+            if subflow.rx.waiting_bytes() == 0 {
+                subflow.rx.acks.on_all_read();
+            }
         }
     }
 

@@ -3,7 +3,9 @@
 use super::{at, ms};
 use crate::{Endpoint, EndpointConfig, EventKind, Mode, Role, Segment};
 use congestion::{Algorithm, Config};
-use scheduler::{ConnectionView, Decision, PathSet, Scheduler};
+use scheduler::{Capabilities, ConnectionView, Decision, PathSet, Scheduler};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use units::{Duration, Instant, PathId};
 
 /// Bytes with which every pair begins.
@@ -22,7 +24,7 @@ struct Pair {
 }
 
 impl Pair {
-    fn new(mode: Mode, backup: Vec<bool>, scheduler: fn() -> Box<dyn Scheduler>) -> Self {
+    fn new(mode: Mode, backup: Vec<bool>, scheduler: impl Fn() -> Box<dyn Scheduler>) -> Self {
         let end = |role| {
             let config = EndpointConfig {
                 role,
@@ -108,6 +110,25 @@ impl Scheduler for Lazy {
     }
 }
 
+/// Sends on the first path with room, and counts what it is asked.
+#[derive(Debug)]
+struct Counting {
+    whole_fragments: bool,
+    asks: Arc<AtomicU64>,
+}
+
+impl Scheduler for Counting {
+    fn select(&mut self, view: &ConnectionView<'_>) -> Decision {
+        self.asks.fetch_add(1, Ordering::Relaxed);
+        let path = view.paths.iter().find(|path| path.usable && path.has_room);
+        path.map_or(Decision::Wait(None), |path| Decision::Send(path.id))
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { whole_fragments: self.whole_fragments, ..Capabilities::default() }
+    }
+}
+
 /// Always sends on the second path, once that is there.
 #[derive(Debug)]
 struct OnSecond;
@@ -140,6 +161,36 @@ fn what_the_rule_against_deadlocks_sends_stays_off_a_backup_path() {
         pair.run(at(5_000));
         assert_eq!(pair.client.delivered_bytes(), FIRST + 20_000, "{mode:?}");
         assert_eq!(pair.sent[0], 0, "{mode:?}: the fast path is the backup");
+    }
+}
+
+/// Each write is decided by itself (`__mptcp_push_pending`): when all is idle its head takes the first
+/// subflow, and what is written behind it the other one, which has nothing queued.
+#[test]
+fn an_answer_with_a_head_uses_both_paths_upstream() {
+    let mut pair = Pair::new(Mode::Upstream, vec![], || scheduler::Algorithm::Upstream.build());
+    for answer in 1..=3 {
+        pair.server.offer(8);
+        pair.server.offer(10_000);
+        pair.run(at(500 + answer * 1_000));
+        assert_eq!(pair.sent, [answer, answer * 10_000_u64.div_ceil(1424)]);
+    }
+    assert_eq!(pair.client.delivered_bytes(), FIRST + 3 * 10_008);
+}
+
+/// `__subflow_push_pending`: what upstream's own scheduler says holds for a fragment of 32,728 bytes; others
+/// are asked for each segment.
+#[test]
+fn a_decision_of_upstream_holds_for_a_fragment() {
+    for (whole_fragments, asked) in [(true, 2), (false, 40)] {
+        let asks = Arc::new(AtomicU64::new(0));
+        let counting = || Box::new(Counting { whole_fragments, asks: Arc::clone(&asks) }) as _;
+        let mut pair = Pair::new(Mode::Upstream, vec![], counting);
+        asks.store(0, Ordering::Relaxed);
+        pair.server.offer(40 * 1424);
+        pair.run(at(1_000));
+        assert_eq!(pair.client.delivered_bytes(), FIRST + 40 * 1424);
+        assert_eq!(asks.load(Ordering::Relaxed), asked);
     }
 }
 

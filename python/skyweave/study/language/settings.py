@@ -18,7 +18,7 @@ from skyweave.algorithms.catalogue import Choice, Kind, label, names
 from skyweave.model import config
 from skyweave.model.base import Ratio
 from skyweave.model.config import Queue
-from skyweave.model.validated import Amount, Name, Positive, StudyModel, complaint
+from skyweave.model.validated import Amount, Name, Positive, Span, StudyModel, complaint
 from skyweave.study.language.choices import checked, listed, spread
 from skyweave.study.language.label_words import loss_label, queue_label, workload_label
 from skyweave.study.language.starts import StartRule
@@ -236,8 +236,9 @@ class Settings(StudyModel):
         tuple[Literal["bulk"] | config.Workload, ...] | None,
         About(
             "run",
-            '`"bulk"`, or a table with `kind`: `"requests"` (objects one after the other) or '
-            '`"paced"` (pieces at a rate, with deadlines), see below',
+            '`"bulk"`, or a table with `kind`: `"requests"` (objects one after the other), '
+            '`"paced"` (pieces at a rate, with deadlines), `"video"` (a film in one file) or '
+            '`"adaptive"` (a film in chunks), see below',
             default="bulk",
             label_of=workload_label,
         ),
@@ -353,7 +354,7 @@ class Settings(StudyModel):
         ),
     ] = None
     duration_s: Annotated[
-        Positive | None,
+        Span | None,
         About("run", "stop earlier", shown="whole drive", expands=False, label=None),
     ] = None
     sample_interval_ms: Annotated[
