@@ -90,7 +90,11 @@ impl Scheduler for Upstream {
         }
         let any_active = view.paths.iter().any(|path| path.usable && !path.backup);
         let Some(path) = self.shortest_linger(view, !any_active) else {
-            return Decision::Wait(None);
+            // Ours: before its first RTT sample a path has no rate here, and a large one in Linux. With
+            // no other it may be used, else a connection that lost the others would stand still.
+            let mut rest = view.paths.iter().filter(|p| p.usable && p.has_room && !p.tried);
+            let rest = rest.find(|path| path.backup != any_active);
+            return rest.map_or(Decision::Wait(None), |path| Decision::Send(path.id));
         };
         if !path.has_room {
             return Decision::Wait(None); // the kernel waits for this path's send memory

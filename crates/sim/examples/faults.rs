@@ -3,6 +3,8 @@
 //!
 //! `cargo run --release -p skyweave-sim --example faults -- [--from N] [--count M] [--long] [--threads T]`
 
+#![expect(clippy::print_stdout, reason = "what a program found goes there")]
+
 use serde_json::json;
 use sim::faults::{FaultRun, Size, Tally};
 use std::process::ExitCode;

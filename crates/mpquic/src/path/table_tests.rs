@@ -202,7 +202,7 @@ fn a_challenge_goes_on_while_nothing_else_works() {
         spoil(&mut paths);
         let goes_on = paths.challenge_goes_on(late, 2, is_client);
         let tries = paths.get(2).unwrap().challenge_tries;
-        assert_eq!(tries, if goes_on { 1 } else { 9 });
+        assert_eq!(tries, if goes_on { 6 } else { 9 });
         goes_on
     };
     let hear = |id: u32| move |paths: &mut Paths| paths.get_mut(id).unwrap().heard_at = lately;

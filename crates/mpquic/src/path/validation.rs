@@ -5,6 +5,9 @@ use super::{Path, Paths};
 use rand::Rng;
 use units::Instant;
 
+/// Tries of a challenge that goes on until it is decided about again: enough for others to answer.
+const FURTHER_TRIES: u32 = 3;
+
 impl Path {
     /// Challenges the peer, at once and anew.
     pub fn begin_challenge(&mut self, rng: &mut impl Rng) {
@@ -77,7 +80,7 @@ impl Paths {
         }
         for path in self.values_mut() {
             if path.id == id {
-                path.challenge_tries = 1; // not the first: it brings what the first may have lost
+                path.challenge_tries = CHALLENGE_TRIES - FURTHER_TRIES;
             } else if path.is_usable() && !client_sends {
                 path.ask(now);
             }

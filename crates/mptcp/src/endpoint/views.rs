@@ -103,7 +103,7 @@ pub(super) fn path_view(mode: Mode, subflow: &Subflow, state: &PathState, tried:
         queued_packets: tx.queued_packets(),
         unacked_bytes: tx.unacked_bytes(),
         mss_bytes: mode.mss_bytes(),
-        pacing_rate: tx.assumed_pacing_rate(),
+        pacing_rate: tx.pacing_rate(),
         loss_ratio: tx.stats.lost_packets as f64 / sent as f64,
         forecast: state.feed.outage(),
         repeat_bytes: 0,

@@ -20,8 +20,6 @@ const INITIAL_WINDOW_PACKETS: u64 = 10;
 const SEGMENT_MEMORY_BYTES: u64 = 2304;
 /// Memory that it takes once it was sent (its `truesize`); unsent ones lie together, without gaps.
 const SENT_SEGMENT_MEMORY_BYTES: u64 = 2064;
-/// One unit of `srtt_us`.
-const SMALLEST_RTT: Duration = Duration::from_nanos(125);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Mapping {
@@ -240,18 +238,6 @@ impl SubflowSender {
         let percent = if cwnd < self.ssthresh_packets() / 2 { 200 } else { 120 };
         let bytes = cwnd.max(self.in_flight_packets()) * self.mss_bytes;
         Bitrate::from_bytes_per(bytes, self.rtt.srtt()).scaled(percent, 100)
-    }
-
-    /// The same for a scheduler, which leaves a path without a rate alone. Before its first sample Linux
-    /// divides by the smallest RTT that it can express, an eighth of a microsecond.
-    pub fn assumed_pacing_rate(&self) -> Bitrate {
-        match self.pacing_rate() {
-            Bitrate::ZERO => {
-                let bytes = self.cwnd_packets() * self.mss_bytes;
-                Bitrate::from_bytes_per(bytes, SMALLEST_RTT)
-            }
-            rate => rate,
-        }
     }
 
     pub fn rto(&self) -> Duration {
