@@ -229,8 +229,7 @@ impl SubflowSender {
     }
 
     /// Linux `sk_pacing_rate` (`tcp_update_pacing_rate`): the controller's own, else twice the
-    /// window per RTT in early slow start and 1.2 times later. Without an RTT the kernel divides by
-    /// none, which is 1 in its unit of an eighth of a microsecond: a rate beyond any link.
+    /// window per RTT in early slow start and 1.2 times later.
     pub fn pacing_rate(&self) -> Bitrate {
         if let Some(rate) = self.cc.pacing_rate() {
             return rate;
@@ -238,8 +237,7 @@ impl SubflowSender {
         let cwnd = self.cwnd_packets();
         let percent = if cwnd < self.ssthresh_packets() / 2 { 200 } else { 120 };
         let bytes = cwnd.max(self.in_flight_packets()) * self.mss_bytes;
-        let srtt = self.rtt.srtt().max(Duration::from_nanos(125));
-        Bitrate::from_bytes_per(bytes, srtt).scaled(percent, 100)
+        Bitrate::from_bytes_per(bytes, self.rtt.srtt()).scaled(percent, 100)
     }
 
     pub fn rto(&self) -> Duration {
@@ -288,7 +286,7 @@ impl SubflowSender {
             let overdue = std::mem::take(&mut self.rest_overdue) && !self.board.is_empty();
             if overdue && self.board.lost_packets() == 0 {
                 self.rto_at = now; // no sign of what was sent before the rest: repair it at once
-            } else if self.rto_at != Instant::FAR_FUTURE {
+            } else if overdue || self.rto_at != Instant::FAR_FUTURE {
                 self.rto_at = now + self.rto(); // silence was ours: it says nothing about the path
                 self.schedule_probe(now);
             }
