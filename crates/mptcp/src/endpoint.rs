@@ -2,6 +2,7 @@
 
 mod handling;
 mod paths;
+mod persist;
 mod scheduling;
 mod stats;
 mod upstream;
@@ -17,6 +18,7 @@ use crate::segment::{Kind, Payload, Segment};
 use crate::subflow::{Subflow, SubflowSender};
 use congestion::Group;
 use forecast::{Feed, Forecast};
+use persist::Persist;
 use scheduler::{Dispatch, Scheduler};
 use std::collections::VecDeque;
 use units::{Instant, PathId};
@@ -71,6 +73,9 @@ pub struct Endpoint {
     removals: Vec<(PathId, u16)>,
     meta_at: Instant,
     meta_backoff: u32,
+    persist: Persist,
+    /// The path that brought the last data.
+    fed_by: PathId,
     window_blocked: bool,
     totals: Totals,
 }
@@ -106,6 +111,8 @@ impl Endpoint {
             removals: Vec::new(),
             meta_at: Instant::FAR_FUTURE,
             meta_backoff: 0,
+            persist: Persist::default(),
+            fed_by: PathId(0),
             window_blocked: false,
             totals: Totals::default(),
         }
@@ -137,7 +144,8 @@ impl Endpoint {
         self.config.mode.mss_bytes()
     }
 
-    /// Bytes delivered to the application, in order and once.
+    /// Bytes that came in order, each counted once; the application says what it has of them
+    /// ([`Endpoint::read`]).
     pub fn delivered_bytes(&self) -> u64 {
         self.receive.next()
     }
@@ -181,6 +189,7 @@ impl Endpoint {
             }
         }
         self.announce_removals(now);
+        self.check_persist(now);
     }
 
     /// `__mptcp_sync_sndbuf`: the connection may hold as much as its subflows together.
@@ -269,7 +278,7 @@ impl Endpoint {
     pub fn poll_timeout(&self) -> Option<Instant> {
         let subflows = self.subflows.iter().flatten().map(Subflow::next_timer);
         let first = subflows.min().unwrap_or(Instant::FAR_FUTURE);
-        let first = first.min(self.meta_at).min(self.dispatch.wake_at());
+        let first = first.min(self.meta_at).min(self.dispatch.wake_at()).min(self.persist.at());
         (first != Instant::FAR_FUTURE).then_some(first)
     }
 
@@ -292,6 +301,7 @@ impl Endpoint {
             self.apply(now, PathId(index as u8), &effects);
         }
         self.dispatch.on_timer(now);
+        self.on_persist_timer(now);
         if self.meta_at <= now {
             match self.config.mode {
                 Mode::Tcp => self.meta_at = Instant::FAR_FUTURE,

@@ -13,6 +13,7 @@ mod handshakes;
 mod pacing;
 mod pairs;
 mod senders;
+mod windows;
 
 const MSS: u64 = 1428;
 
@@ -223,10 +224,12 @@ fn out_of_order_data_close_the_window_and_its_edge_never_goes_back() {
     assert_eq!(receive.insert(2000, 3000), 3000);
     assert_eq!(receive.advertise(0), 10_000, "promised is promised");
     assert_eq!(receive.insert(0, 1000), 1000);
+    receive.consume(u64::MAX);
     // Next is 1000 and 3000 bytes wait: 1000 + 7000 is less than what was promised.
     assert_eq!(receive.advertise(0), 10_000);
     assert_eq!(receive.insert(1000, 1000), 1000);
     assert_eq!((receive.next(), receive.waiting_bytes()), (5000, 0));
+    receive.consume(u64::MAX);
     assert_eq!(receive.advertise(0), 15_000);
     assert_eq!(receive.insert(4000, 2000), 1000, "half of it is known");
     assert_eq!(receive.duplicate_bytes(), 1000);
@@ -240,18 +243,23 @@ fn autotuning_makes_room_for_twice_a_round_trip_up_to_the_limit() {
     let rtt = Duration::from_millis(100);
     assert_eq!(receive.advertise(0), 65_535);
     receive.insert(0, 20_000);
+    receive.consume(u64::MAX);
     receive.autotune(at(99), rtt);
     assert_eq!(receive.advertise(0), 20_000 + 65_535, "the round is not over");
     receive.autotune(at(100), rtt);
     // Twice the 10,000 of the round before: 40,000, and twice the growth of that, 40,000.
     assert_eq!(receive.advertise(0), 20_000 + 120_000);
     receive.insert(20_000, 10_000);
+    receive.consume(u64::MAX);
     receive.autotune(at(200), rtt);
     assert_eq!(receive.advertise(0), 30_000 + 120_000, "a slow round takes nothing back");
     receive.insert(130_000, 20_000);
+    receive.consume(u64::MAX);
     assert_eq!(receive.advertise(0), 30_000 + 240_000 - 20_000, "room behind what waits");
     receive.insert(30_000, 100_000);
+    receive.consume(u64::MAX);
     receive.insert(150_000, 600_000);
+    receive.consume(u64::MAX);
     receive.autotune(at(300), rtt);
     assert_eq!(receive.advertise(0), 750_000 + 1_000_000, "up to the limit");
 }

@@ -9,22 +9,24 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use units::{Duration, Instant, PathId};
 
 /// Bytes with which every pair begins.
-const FIRST: u64 = 1000;
+pub(super) const FIRST: u64 = 1000;
 
 /// A client and a server; path 0 takes 10 ms one way, path 1 takes 30 ms.
-struct Pair {
-    client: Endpoint,
-    server: Endpoint,
+pub(super) struct Pair {
+    pub client: Endpoint,
+    pub server: Endpoint,
     wire: Vec<(Instant, bool, PathId, Segment)>,
-    now: Instant,
+    pub now: Instant,
     /// Paths that lose everything.
-    dark: PathSet,
+    pub dark: PathSet,
+    /// The applications read what comes.
+    pub reads: bool,
     /// Data segments that the server put on each path.
-    sent: [u64; 2],
+    pub sent: [u64; 2],
 }
 
 impl Pair {
-    fn new(mode: Mode, backup: Vec<bool>, scheduler: impl Fn() -> Box<dyn Scheduler>) -> Self {
+    pub fn new(mode: Mode, backup: Vec<bool>, scheduler: impl Fn() -> Box<dyn Scheduler>) -> Self {
         let end = |role| {
             let config = EndpointConfig {
                 role,
@@ -40,19 +42,20 @@ impl Pair {
         };
         let (client, server) = (end(Role::Client), end(Role::Server));
         let dark = PathSet::EMPTY;
-        let mut pair = Self { client, server, wire: vec![], now: at(0), dark, sent: [0; 2] };
+        let mut pair =
+            Self { client, server, wire: vec![], now: at(0), dark, reads: true, sent: [0; 2] };
         pair.client.path_up(at(0), PathId(0));
         pair.client.path_up(at(0), PathId(1));
         pair.server.offer(FIRST); // the second subflow joins when data have come
         pair.run(at(500));
-        assert!(pair.client.path_stats(PathId(1)).cwnd_packets > 0);
+        assert!(mode == Mode::Tcp || pair.client.path_stats(PathId(1)).cwnd_packets > 0);
         pair.sent = [0; 2];
         pair.server.take_events();
         pair
     }
 
     /// Runs until a moment.
-    fn run(&mut self, until: Instant) {
+    pub fn run(&mut self, until: Instant) {
         loop {
             for to_client in [false, true] {
                 let end = if to_client { &mut self.server } else { &mut self.client };
@@ -86,6 +89,9 @@ impl Pair {
         for (_, to_client, path, segment) in due.iter().filter(|one| !dark.contains(one.2)) {
             let end = if *to_client { &mut self.client } else { &mut self.server };
             end.handle(now, *path, segment);
+            if self.reads {
+                end.read(now, u64::MAX);
+            }
         }
     }
 
@@ -96,7 +102,7 @@ impl Pair {
     }
 }
 
-fn minrtt() -> Box<dyn Scheduler> {
+pub(super) fn minrtt() -> Box<dyn Scheduler> {
     scheduler::Algorithm::MinRtt.build()
 }
 

@@ -64,6 +64,7 @@ def _session(record: Record) -> pl.DataFrame:
 
 def _second(axes: Axes, table: pl.DataFrame) -> None:
     """Draw what the viewer missed, against an axis of its own."""
+    axes.grid(visible=False)
     colour = LIGHT["bonded"]
     if "discarded" in table.columns:
         axes.step(table["time_s"].to_numpy(), table["discarded"].to_numpy(), where="post",
