@@ -134,6 +134,7 @@ impl Endpoint {
         path.drains_until = Some(drain);
         path.challenge = None;
         let net = path.net;
+        self.paths.restore_replaced();
         self.control.push(Frame::PathAbandon { path: id, error_code });
         self.trace.path_event(now, id, Event::PathAbandoned(net, error_code));
         self.scheduling.dispatch.on_path_event(now, net, PathEvent::Closed);

@@ -86,7 +86,14 @@ impl Paths {
         self.open.iter().rev().find(bound).map(|path| path.id)
     }
 
-    /// That path.
+    /// The path that carries data where a scheduler names `net`: the one whose view it saw, and not
+    /// another over the same interface that waits for its validation.
+    pub fn carrier_over(&self, net: PathId) -> Option<u32> {
+        let carries = |path: &&Path| path.net == net && path.carries_data();
+        self.open.iter().find(carries).map(|path| path.id)
+    }
+
+    /// That of [`Paths::id_over`].
     pub fn over_mut(&mut self, net: PathId) -> Option<&mut Path> {
         let bound = |path: &&mut Path| path.net == net && path.drains_until.is_none();
         self.open.iter_mut().rev().find(bound)
@@ -192,16 +199,30 @@ impl Paths {
 
     // ---- what happens to them ----------------------------------------------------------------
 
-    /// A path was validated: those before it over the same interface have no more say.
+    /// A path was validated: those before it over the same interface have no more say. One that was
+    /// opened since then may be waiting for its own validation.
     pub fn replace_older(&mut self, id: u32, net: PathId) -> Vec<u32> {
         let mut older = Vec::new();
         for path in self.open.iter_mut() {
-            if path.net == net && path.id != id && path.drains_until.is_none() {
+            if path.net == net && path.id < id && path.drains_until.is_none() {
                 path.replaced = true;
                 older.push(path.id);
             }
         }
         older
+    }
+
+    /// A path was given up: one that it had replaced counts again, unless there is another.
+    pub fn restore_replaced(&mut self) {
+        for id in self.ids_of(|path| path.replaced && path.drains_until.is_none()).iter().rev() {
+            let Some(net) = self.get(*id).map(|path| path.net) else { continue };
+            let bound = |path: &Path| path.net == net && path.drains_until.is_none();
+            if !self.open.iter().any(|path| bound(path) && !path.replaced)
+                && let Some(path) = self.get_mut(*id)
+            {
+                path.replaced = false;
+            }
+        }
     }
 
     /// The last path that worked is suspected: one that failed may be back by now, and must not wait
