@@ -11,6 +11,9 @@ pub const LOCAL_LEN: usize = 8;
 /// Connection IDs per path that we keep of the peer's, and give it.
 pub(crate) const PER_PATH: u64 = 2;
 
+/// Memory that one takes, about: itself, its token, and its places in tables.
+const EACH_BYTES: usize = 128;
+
 /// A connection ID of ours, by chance.
 pub(crate) fn random(rng: &mut impl Rng) -> ConnectionId {
     let mut bytes = [0; LOCAL_LEN];
@@ -23,12 +26,21 @@ pub(crate) fn random(rng: &mut impl Rng) -> ConnectionId {
 pub(crate) struct Cids {
     pub local: LocalCids,
     pub peer: PeerCids,
+    /// Paths looked at for connection IDs that they lack: the work that the peer causes.
+    #[cfg(test)]
+    pub looked_at: u64,
 }
 
 impl Cids {
     pub fn drop_path(&mut self, path: u32) {
         self.local.drop_path(path);
         self.peer.drop_path(path);
+    }
+
+    /// Memory that they take, about; those of paths that are over are forgotten.
+    pub fn held_bytes(&self) -> u64 {
+        let theirs: usize = self.peer.paths.values().map(|of| of.active.len()).sum();
+        ((self.local.known.len() + theirs) * EACH_BYTES) as u64
     }
 
     /// Further ones of ours for a path, until the peer has `wanted`: the frames that tell it.
@@ -39,6 +51,10 @@ impl Cids {
         reset_key: &[u8; 32],
         rng: &mut impl Rng,
     ) -> Vec<Frame<'static>> {
+        #[cfg(test)]
+        {
+            self.looked_at += 1;
+        }
         let missing = wanted.saturating_sub(self.local.active(path));
         let frame = |_| {
             let cid = random(rng);
@@ -93,17 +109,19 @@ impl LocalCids {
         self.known.values().filter(|(of, _)| *of == path).count() as u64
     }
 
-    /// The peer retires one. `Err`: it was never given.
-    pub fn retire(&mut self, path: u32, sequence: u64) -> Result<(), TransportError> {
+    /// The peer retires one; false: it did before. `Err`: it was never given.
+    pub fn retire(&mut self, path: u32, sequence: u64) -> Result<bool, TransportError> {
         if self.next.get(&path).is_none_or(|next| sequence >= *next) {
             // RFC 9000 §19.16
             return Err(TransportError::new(Code::ProtocolViolation, "retired an unknown ID"));
         }
+        let before = self.known.len();
         self.keep(|place| *place != (path, sequence));
-        Ok(())
+        Ok(self.known.len() < before)
     }
 
     pub fn drop_path(&mut self, path: u32) {
+        self.next.remove(&path);
         self.keep(|(of, _)| *of != path);
     }
 }
@@ -129,6 +147,12 @@ impl PeerCids {
     pub fn current(&self, path: u32) -> Option<ConnectionId> {
         let (cid, _) = self.paths.get(&path)?.active.values().next()?;
         Some(*cid)
+    }
+
+    /// Whether one of a path with this sequence number came, be it retired since.
+    pub fn has(&self, path: u32, sequence: u64) -> bool {
+        let of = self.paths.get(&path);
+        of.is_some_and(|of| sequence < of.retired_below || of.active.contains_key(&sequence))
     }
 
     /// A further one: the sequence numbers to retire (RFC 9000 §5.1.2).

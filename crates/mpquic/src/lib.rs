@@ -59,6 +59,7 @@ mod streams;
 mod study;
 mod totals;
 mod trace;
+mod upkeep;
 pub mod wire;
 
 pub use application_host::ApplicationHost;

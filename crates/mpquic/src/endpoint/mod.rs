@@ -19,6 +19,7 @@ mod statistics;
 mod status;
 mod stream_api;
 mod timers;
+mod upkeep;
 
 pub use stream_api::Read;
 

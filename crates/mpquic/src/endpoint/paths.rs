@@ -1,11 +1,10 @@
 //! Paths that come and go.
 
 use super::Endpoint;
-use crate::cids::PER_PATH;
-use crate::error::{Error, TransportError};
-use crate::event::{Closed, Event};
-use crate::path::{MAX_NETS, PathStatus};
-use crate::wire::{Frame, NewCid};
+use crate::error::Error;
+use crate::event::Event;
+use crate::path::MAX_NETS;
+use crate::wire::Frame;
 use forecast::Forecast;
 use scheduler::PathEvent;
 use units::{Instant, PathId};
@@ -55,11 +54,11 @@ impl Endpoint {
             return Err(Error::Path(net.0));
         }
         let Some(id) = self.paths.ids.next_allowed() else {
-            self.control.push_once(Frame::PathsBlocked { maximum: self.paths.ids.peers() });
+            self.control.ask(Frame::PathsBlocked { maximum: self.paths.ids.peers() });
             return Err(Error::PathLimit);
         };
         if self.cids.peer.current(id).is_none() {
-            self.control.push_once(Frame::PathCidsBlocked { path: id, next_sequence: 0 });
+            self.control.ask(Frame::PathCidsBlocked { path: id, next_sequence: 0 });
             return Err(Error::PathLimit);
         }
         self.paths.ids.take(id);
@@ -141,76 +140,9 @@ impl Endpoint {
     pub(super) fn drop_path(&mut self, id: u32) {
         self.paths.remove(id);
         self.cids.drop_path(id);
-        let maximum = self.paths.ids.grant();
+        self.trace.forget_path(id);
+        let maximum = self.paths.ids.end(id);
         self.control.push(Frame::MaxPathId { maximum });
-        self.give_cids();
-    }
-
-    /// Gives the peer connection IDs for the paths that it may use.
-    pub(super) fn give_cids(&mut self) {
-        let wanted = self.handshake.peer.active_connection_id_limit.min(PER_PATH);
-        let last = if self.paths.multipath { self.paths.ids.last() } else { 0 };
-        for id in 0..=last {
-            if !self.paths.is_over(id) {
-                let frames = self.cids.give(id, wanted, &self.config.reset_key, &mut self.rng);
-                self.control.extend(frames);
-            }
-        }
-    }
-
-    pub(super) fn on_new_cid(
-        &mut self,
-        id: u32,
-        new: &NewCid,
-        named: Option<u32>,
-    ) -> Result<(), TransportError> {
-        if !self.paths.ids.is_allowed(id) {
-            return Err(TransportError::violation("a connection ID for a path beyond the limit"));
-        }
-        if self.paths.is_over(id) {
-            return Ok(()); // over
-        }
-        if self.config.is_client() && !self.paths.ids.is_below_next(id) {
-            self.trace.event(Event::PathLimitsRaised);
-        }
-        for sequence in self.cids.peer.add(id, new)? {
-            self.control.push(Frame::RetireConnectionId { path: named, sequence });
-        }
-        Ok(())
-    }
-
-    pub(super) fn on_multipath_frame(
-        &mut self,
-        now: Instant,
-        frame: &Frame<'_>,
-    ) -> Result<(), TransportError> {
-        match *frame {
-            Frame::PathAbandon { path, error_code } => {
-                if !self.paths.ids.is_allowed(path) && !self.paths.ids.was_used(path) {
-                    return Err(TransportError::violation("abandoned a path beyond the limit"));
-                }
-                if self.paths.ids.take(path) {
-                    self.drop_path(path); // given up before anything of it came
-                } else {
-                    self.leave_path(now, path, error_code);
-                }
-                if !self.paths.has_any() {
-                    let why =
-                        Closed::PeerTransport(error_code, "the last path was abandoned".into());
-                    self.drain(now, why);
-                }
-            }
-            Frame::PathStatus { path, sequence, backup } => {
-                self.on_path_status(path, PathStatus { sequence, backup })?;
-            }
-            Frame::MaxPathId { maximum } if self.paths.ids.raise(maximum) => {
-                self.give_cids();
-                if self.config.is_client() {
-                    self.trace.event(Event::PathLimitsRaised);
-                }
-            }
-            _ => {}
-        }
-        Ok(())
+        self.give_cids(maximum);
     }
 }

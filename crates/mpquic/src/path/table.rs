@@ -144,23 +144,16 @@ impl Paths {
         self.over_mut(net)?.set_backup(backup)
     }
 
-    /// The peer's wish: the path that it changes.
-    pub fn on_status(&mut self, id: u32, status: PathStatus) -> Option<PathId> {
+    /// The peer's wish: whether it says something new, and which of the caller's paths it is about, if
+    /// the path is there.
+    pub fn on_status(&mut self, id: u32, status: PathStatus) -> (bool, Option<PathId>) {
         if let Some(path) = self.get_mut(id) {
-            return path.on_status(status).then_some(path.net);
+            return (path.on_status(status), Some(path.net));
         }
-        if !self.is_over(id) {
-            self.statuses.on_early(id, status);
-        }
-        None
+        (!self.ids.is_over(id) && self.statuses.on_early(id, status), None)
     }
 
     // ---- what they are like ------------------------------------------------------------------
-
-    /// A path with this ID was there, and is no more.
-    pub fn is_over(&self, id: u32) -> bool {
-        self.ids.was_used(id) && !self.contains(id)
-    }
 
     /// Whether a path is left that was not given up.
     pub fn has_any(&self) -> bool {

@@ -18,6 +18,7 @@ fn paths(count: u32) -> Paths {
     let config = Config::new(tls::server_role());
     let known = (forecast::Probability::EVEN, Duration::from_millis(25));
     let mut paths = Paths::new(&config, 1, known);
+    paths.ids.set_limits(8, 8);
     for id in 0..count {
         paths.ids.take(id);
         paths.add(id, PathId(id as u8)).validated = true;
@@ -37,14 +38,15 @@ fn arrival(at: u64, net: u8) -> Arrival {
 fn what_is_foretold_and_wished_waits_for_the_path() {
     let mut paths = paths(1);
     assert_eq!(paths.set_backup(PathId(1), true), None, "there is no path to tell of");
-    assert_eq!(paths.on_status(2, PathStatus { sequence: 4, backup: true }), None);
+    assert_eq!(paths.on_status(2, PathStatus { sequence: 4, backup: true }), (true, None));
     assert!(paths.add(1, PathId(1)).local_backup);
     let early = paths.add(2, PathId(2));
     assert!(early.peer_backup && !early.local_backup);
     let old = PathStatus { sequence: 4, backup: false };
-    assert_eq!(paths.on_status(2, old), None, "the same sequence number says nothing new");
+    let same = paths.on_status(2, old);
+    assert_eq!(same, (false, Some(PathId(2))), "the same sequence number says nothing new");
     let new = PathStatus { sequence: 5, backup: false };
-    assert_eq!(paths.on_status(2, new), Some(PathId(2)));
+    assert_eq!(paths.on_status(2, new), (true, Some(PathId(2))));
     assert!(paths.set_backup(PathId(1), false).is_some());
     assert!(paths.set_backup(PathId(1), false).is_none(), "nothing new");
 }
@@ -54,7 +56,7 @@ fn counts_of_a_path_that_is_over_go_on_with_the_next_one() {
     let mut paths = paths(2);
     paths.get_mut(1).unwrap().stats.sent_bytes = 70;
     paths.remove(1);
-    assert!(paths.is_over(1) && !paths.contains(1) && paths.stats(PathId(5)).is_none());
+    assert!(!paths.contains(1) && paths.stats(PathId(5)).is_none());
     paths.add(2, PathId(1)).stats.sent_bytes = 30;
     assert_eq!(paths.stats(PathId(1)).unwrap().sent_bytes, 100);
     assert_eq!(paths.id_over(PathId(1)), Some(2));

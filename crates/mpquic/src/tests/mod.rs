@@ -19,5 +19,6 @@ mod single;
 mod space;
 mod stats;
 pub mod tls;
+mod upkeep;
 mod wire;
 mod world;
