@@ -5,6 +5,7 @@ use crate::error::{Code, TransportError};
 use crate::wire::{ConnectionId, Frame, NewCid, ResetToken};
 use rand::Rng;
 use std::collections::BTreeMap;
+use subtle::{Choice, ConstantTimeEq};
 
 /// Length of our connection IDs.
 pub const LOCAL_LEN: usize = 8;
@@ -126,9 +127,18 @@ impl LocalCids {
     }
 }
 
+/// One that we send to.
+#[derive(Debug)]
+struct PeerCid {
+    cid: ConnectionId,
+    token: Option<ResetToken>,
+    /// Packets carried it: the peer may answer them with its token (RFC 9000 §10.3.1).
+    used: bool,
+}
+
 #[derive(Debug, Default)]
 struct PathCids {
-    active: BTreeMap<u64, (ConnectionId, Option<ResetToken>)>,
+    active: BTreeMap<u64, PeerCid>,
     retired_below: u64,
 }
 
@@ -139,14 +149,21 @@ pub(crate) struct PeerCids {
 }
 
 impl PeerCids {
-    /// The first one, from the handshake; replaces an earlier guess.
+    /// The first one, from the handshake, which is in use; replaces an earlier guess.
     pub fn set_first(&mut self, cid: ConnectionId, token: Option<ResetToken>) {
-        self.paths.entry(0).or_default().active.insert(0, (cid, token));
+        let first = PeerCid { cid, token, used: true };
+        self.paths.entry(0).or_default().active.insert(0, first);
     }
 
     pub fn current(&self, path: u32) -> Option<ConnectionId> {
-        let (cid, _) = self.paths.get(&path)?.active.values().next()?;
-        Some(*cid)
+        Some(self.paths.get(&path)?.active.values().next()?.cid)
+    }
+
+    /// The one that a packet carries.
+    pub fn use_current(&mut self, path: u32) -> Option<ConnectionId> {
+        let current = self.paths.get_mut(&path)?.active.values_mut().next()?;
+        current.used = true;
+        Some(current.cid)
     }
 
     /// Whether one of a path with this sequence number came, be it retired since.
@@ -158,8 +175,8 @@ impl PeerCids {
     /// A further one: the sequence numbers to retire (RFC 9000 §5.1.2).
     pub fn add(&mut self, path: u32, new: &NewCid) -> Result<Vec<u64>, TransportError> {
         let of = self.paths.entry(path).or_default();
-        if let Some((cid, _)) = of.active.get(&new.sequence) {
-            let same = *cid == new.cid; // RFC 9000 §19.15
+        if let Some(known) = of.active.get(&new.sequence) {
+            let same = known.cid == new.cid; // RFC 9000 §19.15
             let error = TransportError::new(Code::ProtocolViolation, "an ID with two meanings");
             return if same { Ok(Vec::new()) } else { Err(error) };
         }
@@ -169,7 +186,8 @@ impl PeerCids {
         if new.sequence < of.retired_below {
             retired.push(new.sequence);
         } else {
-            of.active.insert(new.sequence, (new.cid, Some(new.token)));
+            let further = PeerCid { cid: new.cid, token: Some(new.token), used: false };
+            of.active.insert(new.sequence, further);
         }
         if of.active.len() as u64 > PER_PATH || retired.len() as u64 > 2 * PER_PATH {
             return Err(TransportError::new(Code::ConnectionIdLimit, "too many connection IDs"));
@@ -177,17 +195,64 @@ impl PeerCids {
         Ok(retired)
     }
 
-    /// Whether `datagram` ends with the token of one of them (RFC 9000 §10.3.1).
-    pub fn is_reset(&self, datagram: &[u8]) -> bool {
-        let Some(tail) = datagram.last_chunk::<16>().filter(|_| datagram.len() >= 21) else {
-            return false;
-        };
-        let tail = ResetToken(*tail);
-        let cids = self.paths.values().flat_map(|of| of.active.values());
-        cids.filter_map(|(_, token)| *token).any(|token| token == tail)
+    /// Whether the end of a datagram is the token of one that was used and is not retired
+    /// (RFC 9000 §10.3.1). It takes the same time whichever it is, and however near.
+    pub fn is_reset(&self, tail: &[u8; 16]) -> bool {
+        let used = self.paths.values().flat_map(|of| of.active.values()).filter(|one| one.used);
+        let tokens = used.filter_map(|one| one.token.as_ref());
+        tokens.fold(Choice::from(0), |found, token| found | token.0.ct_eq(tail)).into()
     }
 
     pub fn drop_path(&mut self, path: u32) {
         self.paths.remove(&path);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn new(sequence: u64, retire_prior_to: u64) -> NewCid {
+        let cid = ConnectionId::new(&[sequence as u8; 8]).unwrap();
+        NewCid { sequence, retire_prior_to, cid, token: token(sequence) }
+    }
+
+    fn token(sequence: u64) -> ResetToken {
+        ResetToken([sequence as u8 + 100; 16])
+    }
+
+    /// RFC 9000 §10.3.1.
+    #[test]
+    fn only_tokens_of_ids_in_use_end_a_connection() {
+        let mut cids = PeerCids::default();
+        cids.add(1, &new(0, 0)).unwrap();
+        cids.add(1, &new(1, 0)).unwrap();
+        assert!(!cids.is_reset(&token(0).0), "it was never used");
+        cids.use_current(1);
+        assert!(cids.is_reset(&token(0).0) && !cids.is_reset(&token(1).0));
+        assert!(!cids.is_reset(&[100; 16].map(|byte| byte ^ 1)));
+        assert_eq!(cids.add(1, &new(2, 1)).unwrap(), [0]);
+        assert!(!cids.is_reset(&token(0).0), "it is retired");
+        cids.use_current(1);
+        assert!(cids.is_reset(&token(1).0));
+        cids.drop_path(1);
+        assert!(!cids.is_reset(&token(1).0));
+    }
+
+    #[test]
+    fn what_is_given_is_what_is_missing() {
+        use rand::SeedableRng;
+        let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(1);
+        let mut cids = Cids::default();
+        assert_eq!(cids.give(3, 2, &[0; 32], &mut rng).len(), 2);
+        assert_eq!(cids.give(3, 2, &[0; 32], &mut rng).len(), 0);
+        assert_eq!((cids.local.retire(3, 0), cids.local.retire(3, 0)), (Ok(true), Ok(false)));
+        assert!(cids.local.retire(3, 2).is_err(), "it was never given");
+        let frames = cids.give(3, 2, &[0; 32], &mut rng);
+        assert!(
+            matches!(&frames[..], [Frame::NewConnectionId { path: Some(3), new }] if new.sequence == 2)
+        );
+        cids.drop_path(3);
+        assert_eq!(cids.held_bytes(), 0);
     }
 }

@@ -45,6 +45,7 @@ mod endpoint;
 mod error;
 mod event;
 mod handshake;
+mod key_order;
 mod keys;
 mod lifetime;
 mod path;

@@ -30,7 +30,7 @@ impl Endpoint {
     fn begin_one_rtt(&mut self, mut out: Vec<u8>, id: u32) -> Option<Draft> {
         let start = out.len();
         let phase = self.keys.as_ref()?.phase;
-        let dcid = self.cids.peer.current(id)?;
+        let dcid = self.cids.peer.use_current(id)?;
         let path = self.paths.get_mut(id)?;
         let number = path.space.sent.begin(&mut self.rng);
         let number_len = number_len(number, path.space.largest_acked);

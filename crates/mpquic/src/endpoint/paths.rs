@@ -141,6 +141,9 @@ impl Endpoint {
         self.paths.remove(id);
         self.cids.drop_path(id);
         self.trace.forget_path(id);
+        if let Some(keys) = &mut self.keys {
+            keys.order.forget(id);
+        }
         let maximum = self.paths.ids.end(id);
         self.control.push(Frame::MaxPathId { maximum });
         self.give_cids(maximum);
