@@ -209,7 +209,7 @@ mod tests {
 
     /// A packet of the peer's: path 0, header of one byte.
     fn sealed(keys: &mut OneRtt, number: u64) -> Vec<u8> {
-        let mut out = vec![0x40; 9];
+        let mut out = vec![0x41; 9]; // a number of two bytes
         out.extend((number as u16).to_be_bytes());
         out.extend([1; 30]);
         let pair = (keys.local.as_ref(), keys.local_header.as_ref());

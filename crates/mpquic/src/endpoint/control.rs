@@ -34,6 +34,8 @@ impl Endpoint {
         let mut pads = false;
         if let Some(data) = path.response.take() {
             draft.put(&Frame::PathResponse { data });
+            // RFC 9000 §9.3.3: no probing packet, which shows that the peer is here.
+            draft.put(&Frame::Ping);
             pads = true;
         }
         if let Some(data) = path.take_challenge(now) {
@@ -51,7 +53,9 @@ impl Endpoint {
         if draft.is_empty() {
             return None;
         }
-        self.finish_one_rtt(now, draft, id)
+        let (net, datagram) = self.finish_one_rtt(now, draft, id)?;
+        self.repeat_to_twin(id, &datagram);
+        Some((net, datagram))
     }
 
     /// The probe of an only path carries data where there is some (RFC 9002 §6.2.4). With others

@@ -145,6 +145,7 @@ impl Endpoint {
                 break;
             }
         }
+        self.repeat_to_twin(0, &out);
         Some((net, out))
     }
 }

@@ -105,6 +105,7 @@ impl Endpoint {
             return self.move_path(now, id);
         }
         let Some(path) = self.paths.get_mut(id) else { return };
+        path.on_former_response(data);
         if path.on_response(data) {
             let net = path.net;
             path.cc.on_handshake(path.rtt.smoothed());

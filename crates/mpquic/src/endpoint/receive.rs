@@ -160,6 +160,7 @@ impl Endpoint {
             return Err(TransportError::new(Code::ProtocolViolation, "reserved bits"));
         }
         if self.handshake.space(level).space.received.is_duplicate(number) {
+            self.note_copy(arrival, 0);
             self.trace.packet_dropped(arrival, packet.len(), "duplicate");
             return Ok(());
         }
@@ -226,6 +227,14 @@ impl Endpoint {
         }
     }
 
+    /// Where a copy came from.
+    fn note_copy(&mut self, arrival: &Arrival, id: u32) {
+        if !self.config.is_client() {
+            let can_ask = self.handshake.complete;
+            self.paths.note_copy(arrival, id, can_ask, &mut self.rng);
+        }
+    }
+
     /// Counts towards what may be sent to an address that is not proven (RFC 9000 §8.1).
     fn count_arrival(&mut self, arrival: &Arrival, id: u32) {
         if let Some(path) = self.paths.get_mut(id)
@@ -275,6 +284,7 @@ impl Endpoint {
         self.accept_path(arrival, id)?;
         let Some(path) = self.paths.get_mut(id) else { return Ok(()) };
         if path.space.received.is_duplicate(number) {
+            self.note_copy(arrival, id);
             self.trace.packet_dropped(arrival, packet_len, "duplicate");
             return Ok(());
         }

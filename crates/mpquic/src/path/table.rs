@@ -25,6 +25,8 @@ pub(crate) struct Paths {
     pub(super) statuses: Statuses,
     /// What the caller foretold, for paths that come later.
     feeds: BTreeMap<PathId, Feed>,
+    /// A datagram that leaves a second time, elsewhere: a path's twin.
+    pub repeated: Option<(PathId, Vec<u8>)>,
     /// Counts of paths that are over, by the caller's path.
     past_stats: BTreeMap<PathId, PathStats>,
 }
@@ -44,6 +46,7 @@ impl Paths {
             peer_ack_delay,
             statuses: Statuses::default(),
             feeds: BTreeMap::new(),
+            repeated: None,
             past_stats: BTreeMap::new(),
         }
     }

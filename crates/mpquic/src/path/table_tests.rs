@@ -84,15 +84,48 @@ fn a_proven_path_stays_until_its_other_way_is_answered() {
     paths.note_way(&arrival(5, 7), (0, true), false, &mut rng);
     assert_eq!(paths.way_to_ask(ms(5)), None, "no challenge can leave before the handshake ends");
     paths.note_way(&arrival(5, 7), (0, true), true, &mut rng);
-    assert_eq!(paths.way_to_ask(ms(5)), Some(0));
+    assert_eq!(paths.way_to_ask(ms(5)), Some((0, false)));
     let challenge = paths.get(0).unwrap().candidate.unwrap().challenge;
     assert!(!paths.answers_other_way(0, [0; 8]) && paths.answers_other_way(0, challenge));
     paths.note_way(&arrival(6, 0), (0, true), true, &mut rng);
     assert!(!paths.answers_other_way(0, challenge), "what came were copies");
     paths.note_way(&arrival(7, 7), (0, true), true, &mut rng);
-    let moved = paths.move_over(ms(8), 0).unwrap();
+    let moved = paths.move_over(ms(8), 0, &mut rng).unwrap();
     assert_eq!((moved.from, moved.to, moved.failed), (PathId(0), PathId(7), false));
     assert_eq!(paths.id_over(PathId(7)), Some(0));
+    // RFC 9000 §9.3.3: the way that it left is asked, and its answer moves nothing.
+    assert_eq!(paths.way_to_ask(ms(8)), Some((0, true)));
+    let former = paths.get(0).unwrap().former.unwrap();
+    assert!(former.net == PathId(0) && !paths.answers_other_way(0, former.challenge));
+    paths.get_mut(0).unwrap().on_former_response(former.challenge);
+    assert_eq!(paths.way_to_ask(ms(8)), None);
+}
+
+#[test]
+fn copies_of_all_that_comes_show_a_way_that_no_newer_packet_hides() {
+    let (mut paths, mut rng) = (paths(1), rng());
+    paths.note_copy(&arrival(5, 7), 0, true, &mut rng);
+    paths.note_way(&arrival(6, 0), (0, true), true, &mut rng);
+    let seen = paths.get(0).unwrap().candidate.unwrap();
+    assert!(seen.of_copies && paths.answers_other_way(0, seen.challenge));
+    paths.note_copy(&arrival(7, 8), 0, true, &mut rng);
+    assert!(paths.answers_other_way(0, seen.challenge), "one at a time");
+}
+
+#[test]
+fn what_is_not_proven_goes_both_ways_that_its_packets_come() {
+    let (mut paths, mut rng) = (paths(0), rng());
+    paths.add(0, PathId(0)).came_bytes = 100;
+    assert_eq!(paths.twin_of(0, 50), None);
+    paths.note_copy(&arrival(5, 7), 0, false, &mut rng);
+    assert_eq!((paths.twin_of(0, 250), paths.twin_of(0, 60)), (Some(PathId(7)), None));
+    // The newest packet comes from there: the two change places, with what they may be sent.
+    paths.note_way(&arrival(6, 7), (0, true), false, &mut rng);
+    let path = paths.get(0).unwrap();
+    assert_eq!((path.net, path.came_bytes, path.left_bytes), (PathId(7), 200, 250));
+    assert_eq!(path.twin.unwrap().net, PathId(0));
+    paths.get_mut(0).unwrap().validated = true;
+    assert_eq!(paths.twin_of(0, 1), None);
 }
 
 #[test]
