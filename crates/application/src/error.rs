@@ -27,6 +27,12 @@ pub enum WorkloadError {
     /// A list without entries.
     #[error("has no {0}: give at least one")]
     Empty(&'static str),
+    /// A film, a ladder or a player that cannot be.
+    #[error("cannot play: {0}")]
+    Video(#[from] video::VideoError),
+    /// A forecast that cannot be.
+    #[error("has a forecast that cannot be: {0}")]
+    Forecast(#[from] forecast::ForecastError),
     /// Values that exclude each other.
     #[error("{0}")]
     Together(&'static str),

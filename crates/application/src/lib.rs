@@ -8,17 +8,22 @@
 //!
 //! A new kind of workload is one file here and one line in `workload.rs`.
 
+mod adaptive;
 mod application;
 mod bulk;
 mod describe;
 mod error;
+mod objects;
 mod paced;
 mod pipe;
 mod requests;
 mod streams;
 mod table;
+mod video;
 mod workload;
 
+pub use crate::video::{Film, Video};
+pub use adaptive::Adaptive;
 pub use application::{Application, Signal, deliver};
 pub use bulk::Bulk;
 pub use describe::Describe;

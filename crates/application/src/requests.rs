@@ -1,29 +1,19 @@
 //! Requests: a client asks for objects, thinks, and asks again, over one connection that stays open;
 //! or it uploads them, and the server confirms each.
-//!
-//! Where the transport has streams each object has one of its own, as in HTTP/3 (RFC 9114 §4.1); on
-//! TCP's only stream the objects come one after the other in the order of the requests, as with
-//! pipelining in HTTP/1.1 (RFC 9112 §9.3.2). A request is [`REQUEST_BYTES`] long, of which the first
-//! eight are the size of the object; the answer is that size in eight bytes, and the object. An upload
-//! has the object behind the eight bytes, and the answer does not.
+//! How an object is asked for and served: `objects.rs`.
 
 use crate::application::Application;
 use crate::describe::Describe;
 use crate::error::{WorkloadError, within};
-use crate::streams::{Read, StreamId, Streams};
+use crate::objects::{
+    MAX_OBJECT_BYTES, Message, Server, fill, follows_answer, follows_request, size_of,
+};
+use crate::streams::{StreamId, Streams};
 use crate::table::{Cell, Column, Row};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 use units::{Direction, Duration, Instant};
 
-/// About what a browser's GET takes.
-const REQUEST_BYTES: u64 = 300;
-/// The size at the front of requests and answers, in network byte order.
-const HEAD_BYTES: usize = 8;
-/// Larger objects are not served: a peer that asks for one is not answered any more.
-const MAX_OBJECT_BYTES: u64 = 1 << 40;
-/// Requests of one stream that a server keeps; more wait unread.
-const MAX_WAITING: usize = 256;
 const MAX_REQUESTS: u32 = 1_000_000;
 
 const COLUMNS: &[Column] = &[
@@ -110,7 +100,7 @@ impl Describe for Requests {
     }
 
     fn server(&self) -> Box<dyn Application> {
-        Box::new(Server { direction: self.direction, streams: BTreeMap::new() })
+        Box::new(Server::new(self.direction))
     }
 
     fn check(&self) -> Result<(), WorkloadError> {
@@ -275,151 +265,4 @@ impl Application for Client {
         };
         self.asked.iter().enumerate().map(row).collect()
     }
-}
-
-/// One stream at the server.
-#[derive(Debug, Default)]
-struct Served {
-    head: Vec<u8>,
-    /// The request whose size is known: how much of it is still to come.
-    request: Option<u64>,
-    /// What is still to be written.
-    answers: VecDeque<Message>,
-    answered: bool,
-    refused: bool,
-}
-
-#[derive(Debug)]
-struct Server {
-    direction: Direction,
-    streams: BTreeMap<StreamId, Served>,
-}
-
-impl Server {
-    /// Reads requests and writes answers, as far as both go.
-    fn serve(&mut self, stream: StreamId, streams: &mut dyn Streams) {
-        let served = self.streams.entry(stream).or_default();
-        loop {
-            let read = served.read(self.direction, stream, streams);
-            if !served.write(stream, streams) || !read {
-                break;
-            }
-        }
-        if served.is_idle() && !streams.has_one_stream() {
-            if served.answered {
-                streams.finish(stream);
-                streams.read(stream, 1); // its end
-            }
-            self.streams.remove(&stream);
-        }
-    }
-}
-
-impl Served {
-    /// Reads a request, if one is complete and there is room for it.
-    fn read(&mut self, direction: Direction, stream: StreamId, streams: &mut dyn Streams) -> bool {
-        if self.refused || self.answers.len() >= MAX_WAITING {
-            return false;
-        }
-        if self.request.is_none() {
-            if !fill(&mut self.head, stream, streams) {
-                return false;
-            }
-            let bytes = size_of(&self.head);
-            self.refused = bytes > MAX_OBJECT_BYTES;
-            if self.refused {
-                return false;
-            }
-            self.request = Some(follows_request(direction, bytes));
-        }
-        let left = self.request.get_or_insert(0);
-        *left -= streams.skip(stream, *left);
-        if *left > 0 {
-            return false;
-        }
-        let left_bytes = follows_answer(direction, size_of(&self.head));
-        self.answers.push_back(Message { head: std::mem::take(&mut self.head), left_bytes });
-        self.request = None;
-        true
-    }
-
-    /// True when everything is written.
-    fn write(&mut self, stream: StreamId, streams: &mut dyn Streams) -> bool {
-        while let Some(answer) = self.answers.front_mut() {
-            if !answer.write(stream, streams) {
-                return false;
-            }
-            self.answers.pop_front();
-            self.answered = true;
-        }
-        true
-    }
-
-    /// Nothing of it is half done.
-    fn is_idle(&self) -> bool {
-        self.answers.is_empty() && self.head.is_empty()
-    }
-}
-
-impl Application for Server {
-    fn on_readable(&mut self, _now: Instant, stream: StreamId, streams: &mut dyn Streams) {
-        self.serve(stream, streams);
-    }
-
-    fn on_writable(&mut self, _now: Instant, streams: &mut dyn Streams) {
-        let all: Vec<StreamId> = self.streams.keys().copied().collect();
-        for stream in all {
-            self.serve(stream, streams);
-        }
-    }
-}
-
-/// A head and as many zeros as follow it, as far as they are not written yet.
-#[derive(Debug)]
-struct Message {
-    head: Vec<u8>,
-    left_bytes: u64,
-}
-
-impl Message {
-    /// Writes what the send buffer takes: whether that was all.
-    fn write(&mut self, stream: StreamId, streams: &mut dyn Streams) -> bool {
-        let taken = streams.write(stream, &self.head);
-        self.head.drain(..taken);
-        if self.head.is_empty() {
-            self.left_bytes -= streams.write_filler(stream, self.left_bytes);
-        }
-        self.head.is_empty() && self.left_bytes == 0
-    }
-}
-
-/// Bytes behind the head of a request.
-fn follows_request(direction: Direction, object_bytes: u64) -> u64 {
-    match direction {
-        Direction::Down => REQUEST_BYTES - HEAD_BYTES as u64,
-        Direction::Up => object_bytes,
-    }
-}
-
-/// Bytes behind the head of an answer.
-fn follows_answer(direction: Direction, object_bytes: u64) -> u64 {
-    match direction {
-        Direction::Down => object_bytes,
-        Direction::Up => 0,
-    }
-}
-
-/// Reads until the head is complete: whether it is.
-fn fill(head: &mut Vec<u8>, stream: StreamId, streams: &mut dyn Streams) -> bool {
-    while head.len() < HEAD_BYTES {
-        match streams.read(stream, HEAD_BYTES - head.len()) {
-            Read::Data(data) => head.extend(data),
-            Read::Blocked | Read::Finished | Read::Reset => return false,
-        }
-    }
-    true
-}
-
-fn size_of(head: &[u8]) -> u64 {
-    head.iter().fold(0, |size, byte| size << 8 | u64::from(*byte))
 }

@@ -4,4 +4,5 @@ mod hostile;
 mod paced;
 mod pipe;
 mod requests;
+mod video;
 mod world;

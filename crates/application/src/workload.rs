@@ -3,7 +3,7 @@
 use crate::describe::Describe;
 use crate::error::WorkloadError;
 use crate::table::Column;
-use crate::{Bulk, Paced, Requests};
+use crate::{Adaptive, Bulk, Paced, Requests, Video};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde::{de, ser};
 use serde_json::{Map, Value};
@@ -71,6 +71,8 @@ workloads! {
     "bulk" => Bulk,
     "requests" => Requests,
     "paced" => Paced,
+    "video" => Video,
+    "adaptive" => Adaptive,
 }
 
 /// A table with `kind` and the fields of that kind; without `kind` it is bulk.

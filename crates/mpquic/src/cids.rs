@@ -110,6 +110,11 @@ impl LocalCids {
         self.known.values().filter(|(of, _)| *of == path).count() as u64
     }
 
+    /// The sequence number that the next one of a path will have.
+    pub fn next_sequence(&self, path: u32) -> u64 {
+        self.next.get(&path).copied().unwrap_or(0)
+    }
+
     /// The peer retires one; false: it did before. `Err`: it was never given.
     pub fn retire(&mut self, path: u32, sequence: u64) -> Result<bool, TransportError> {
         if self.next.get(&path).is_none_or(|next| sequence >= *next) {
@@ -174,6 +179,10 @@ impl PeerCids {
 
     /// A further one: the sequence numbers to retire (RFC 9000 §5.1.2).
     pub fn add(&mut self, path: u32, new: &NewCid) -> Result<Vec<u64>, TransportError> {
+        if self.current(path).is_some_and(|cid| cid.as_slice().is_empty()) {
+            let reason = "an ID of a peer that has none"; // RFC 9000 §19.15
+            return Err(TransportError::new(Code::ProtocolViolation, reason));
+        }
         let of = self.paths.entry(path).or_default();
         if let Some(known) = of.active.get(&new.sequence) {
             let same = known.cid == new.cid; // RFC 9000 §19.15

@@ -99,7 +99,8 @@ pub struct Config {
     /// Server: what the token of the client's first packet said ([`crate::Retry::check`]), if it
     /// was asked for one. Its address counts as proven.
     pub retried: Option<Retried>,
-    /// Key of the stateless reset tokens.
+    /// Key of the stateless reset tokens: secret, and the connection's own unless an end that lost its
+    /// state shall answer ([`crate::stateless_reset`]).
     pub reset_key: [u8; 32],
 }
 

@@ -55,6 +55,10 @@ impl TransportError {
 impl From<WireError> for TransportError {
     fn from(error: WireError) -> Self {
         let reason = match error {
+            WireError::PathId => {
+                // draft-ietf-quic-multipath-21 §4: beyond any limit that was announced
+                return Self::new(Code::ProtocolViolation, "path ID beyond 2^32 - 1");
+            }
             WireError::Short(what) | WireError::Value(what) => what,
             WireError::UnknownFrame(_) => "unknown frame type",
             WireError::Version(_) => "version",
@@ -91,6 +95,9 @@ pub enum Error {
     /// The peer speaks no multipath extension.
     #[error("the peer did not negotiate multipath; this connection has one path")]
     NoMultipath,
+    /// The peer takes packets from no other address of ours (`disable_active_migration`).
+    #[error("the peer refuses further paths (disable_active_migration); this connection has one")]
+    NoMigration,
     /// Only clients open paths (draft-ietf-quic-multipath-21 §3.1).
     #[error("only the client adds paths")]
     NotClient,

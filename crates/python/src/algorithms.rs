@@ -1,20 +1,22 @@
-//! The tables in which schedulers and congestion controls describe themselves.
+//! The tables in which schedulers, congestion controls and ABR algorithms describe themselves.
 
 use parameters::{Info, Kind, Parameter};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 
-/// All schedulers and congestion controls with their parameters, as JSON:
+/// All schedulers, congestion controls and ABR algorithms with their parameters, as JSON:
 /// `{"scheduler": [{"name", "title", "source", "parameters": [{"name", "unit", "type", "default",
-/// "range", "meaning", "source"}]}], "congestion": [...]}`, in the order of the documentation.
+/// "range", "meaning", "source"}]}], "congestion": [...], "abr": [...]}`, in the order of the documentation.
 #[pyfunction]
 pub(crate) fn algorithm_tables() -> String {
     let schedulers = scheduler::Algorithm::ALL.iter().map(|one| describe(one.info()));
     let controls = congestion::Algorithm::ALL.iter().map(|one| describe(one.info()));
+    let abr = video::abr::Algorithm::ALL.iter().map(|one| describe(one.info()));
     json!({
         "scheduler": schedulers.collect::<Vec<_>>(),
         "congestion": controls.collect::<Vec<_>>(),
+        "abr": abr.collect::<Vec<_>>(),
     })
     .to_string()
 }
@@ -54,6 +56,7 @@ pub(crate) fn check_algorithm(kind: &str, choice: &str) -> PyResult<()> {
     let refused = match kind {
         "scheduler" => serde_json::from_str::<scheduler::Choice>(choice).err(),
         "congestion" => serde_json::from_str::<congestion::Choice>(choice).err(),
+        "abr" => serde_json::from_str::<video::abr::Choice>(choice).err(),
         other => return Err(PyValueError::new_err(format!("no kind of algorithm is '{other}'"))),
     };
     refused.map_or(Ok(()), |error| Err(PyValueError::new_err(error.to_string())))

@@ -7,7 +7,7 @@ use crate::interfaces::{Local, exists};
 use crate::log;
 use crate::session::{Session, Status};
 use crate::socket::{Route, Socket, Space};
-use crate::tls::random_u64;
+use crate::tls::{random, random_u64};
 use crate::wait::wait;
 use mpquic::{Closed, Endpoint, Event};
 use std::collections::VecDeque;
@@ -120,7 +120,9 @@ impl<'a> Race<'a> {
             let scheduler = self.config.scheduler.build();
             let at = (now, PathId(lane as u8));
             let seed = random_u64();
-            let endpoint = Endpoint::new(self.config.endpoint.clone(), scheduler, at, seed);
+            // (Whoever knew the key could reset the connection: RFC 9000 §10.3.2.)
+            let config = mpquic::Config { reset_key: random(), ..self.config.endpoint.clone() };
+            let endpoint = Endpoint::new(config, scheduler, at, seed);
             let mut endpoint = endpoint.map_err(|error| SocketError::Tls(error.to_string()))?;
             self.config.mark_backups(&mut endpoint);
             if let Some(folder) = &self.config.qlog {

@@ -7,7 +7,6 @@
 
 use crate::abr::{Abr, Download, Estimator, HISTORY, View};
 use crate::error::within;
-use crate::qoe::Terms;
 use crate::session::{Entry, Event, Session};
 use crate::{Ladder, Qoe, VideoError};
 use forecast::Forecast;
@@ -115,16 +114,14 @@ impl Adaptive {
         &self.session
     }
 
-    /// Terms of the quality of experience of what has been played or will be, and their total.
-    pub fn qoe(&self) -> (Terms, f64) {
-        let mut terms = self.session.terms();
-        terms.rebuffer_s = self.session.stall().as_secs_f64();
-        (terms, self.film.qoe.total(&terms))
+    /// What a session was worth.
+    pub fn qoe(&self, session: &Session) -> f64 {
+        self.film.qoe.total(&session.terms())
     }
 
-    /// The session is over at `end`, or when the film is if all of it is there.
-    pub fn close(&mut self, end: Instant) {
-        self.session.close(end);
+    /// The session after `end`, or after the film if all of it is there.
+    pub fn closed(&self, end: Instant) -> Session {
+        self.session.closed(end)
     }
 
     /// Everything has come.

@@ -83,7 +83,7 @@ pub struct Row {
 }
 
 /// The clock and its record.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Session {
     chunk: Duration,
     asked_at: Instant,
@@ -161,9 +161,9 @@ impl Session {
         (self.chunks > 0).then(|| self.mbps_sum / self.chunks as f64)
     }
 
-    /// Quality and switches; the wait is [`Session::stall`].
+    /// Terms of its quality of experience.
     pub fn terms(&self) -> Terms {
-        self.terms
+        Terms { rebuffer_s: self.stall.as_secs_f64(), ..self.terms }
     }
 
     /// When the last chunk has been played, if all are there.
@@ -249,16 +249,19 @@ impl Session {
         self.complete = true;
     }
 
-    /// The session is over at `end`, or when the film is if all of it is there: the last row says how
-    /// things stood.
-    pub(crate) fn close(&mut self, end: Instant) {
-        let Some(at) = self.ends_at() else {
-            self.pass(end);
-            if let Some(since) = self.stopped_at.take() {
-                self.stall += end - since;
-            }
-            return self.note(end, Event::Closed, None);
-        };
-        self.pass(at + Duration::from_nanos(1));
+    /// The session after `end`, or after the film if all of it is there: the last row says how things
+    /// stand.
+    pub(crate) fn closed(&self, end: Instant) -> Self {
+        let mut session = self.clone();
+        if let Some(at) = session.ends_at() {
+            session.pass(at + Duration::from_nanos(1));
+            return session;
+        }
+        session.pass(end);
+        if let Some(since) = session.stopped_at.take() {
+            session.stall += end - since;
+        }
+        session.note(end, Event::Closed, None);
+        session
     }
 }

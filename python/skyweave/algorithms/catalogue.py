@@ -18,8 +18,12 @@ from skyweave.errors import ConfigError, unknown_name
 
 Choice = str | dict[str, bool | float | str]
 """A name, or a table with ``name`` and parameters."""
-Kind = Literal["scheduler", "congestion"]
-WORDS: dict[Kind, str] = {"scheduler": "scheduler", "congestion": "congestion control"}
+Kind = Literal["scheduler", "congestion", "abr"]
+WORDS: dict[Kind, str] = {
+    "scheduler": "scheduler",
+    "congestion": "congestion control",
+    "abr": "ABR algorithm",
+}
 
 
 @dataclass(frozen=True)
@@ -69,7 +73,7 @@ def names(kind: Kind) -> list[str]:
 
 
 def find(name: str) -> Algorithm:
-    """An algorithm of either kind; raises :class:`ConfigError` with the closest name."""
+    """An algorithm of any kind; raises :class:`ConfigError` with the closest name."""
     for one in catalogue():
         if one.name == name:
             return one

@@ -19,16 +19,21 @@ from skyweave.errors import ConfigError, ResultsError
 from skyweave.printing import put
 
 algorithms_app = typer.Typer(
-    help="Schedulers and congestion controls: list, explain, plot.", no_args_is_help=True
+    help="Schedulers, congestion controls, ABR algorithms: list, explain, plot.",
+    no_args_is_help=True,
 )
-HEADINGS: dict[Kind, str] = {"scheduler": "Schedulers", "congestion": "Congestion controls"}
+HEADINGS: dict[Kind, str] = {
+    "scheduler": "Schedulers",
+    "congestion": "Congestion controls",
+    "abr": "Adaptive bitrate (ABR) algorithms",
+}
 
 
 @algorithms_app.command("list")
 def list_all(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON array.")] = False,
 ) -> None:
-    """List every scheduler and congestion control with its source."""
+    """List every algorithm with its source."""
     if as_json:
         put(json.dumps([asdict(one) for one in catalogue.catalogue()]))
         return
@@ -61,7 +66,8 @@ def show(name: Annotated[str, typer.Argument(help="Name of an algorithm.")]) -> 
         default = str(parameter.default).lower() + (f" {parameter.unit}" if parameter.unit else "")
         table.add_row(parameter.name, default, parameter.range, parameter.meaning, parameter.source)
     console.print(table)
-    console.print(f"\nIn a study file: {one.kind} = {_example(one)}")
+    where = " of a workload of kind adaptive" if one.kind == "abr" else ""
+    console.print(f"\nIn a study file{where}: {one.kind} = {_example(one)}")
 
 
 def _example(one: Algorithm) -> str:
@@ -108,7 +114,7 @@ def docs() -> None:
 def markdown() -> str:
     """The page of the docs that lists every algorithm and parameter."""
     lines = [
-        "# Schedulers and congestion controls",
+        "# Schedulers, congestion controls, ABR algorithms",
         "",
         "Made by `skyweave algorithms docs`; a test keeps it so. In a study file an algorithm is a",
         'name (`scheduler = "blest"`) or a table with parameters',

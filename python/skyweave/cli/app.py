@@ -47,10 +47,13 @@ COMMANDS = {
     ),
     "algorithms": Later(
         "skyweave.cli.algorithms:algorithms_app",
-        "Schedulers and congestion controls: list, explain, plot.",
+        "Schedulers, congestion controls, ABR algorithms: list, explain, plot.",
     ),
     "radio": Later(
         "skyweave.cli.radio:radio_app", "Signal strength of LTE cells to capacity, and to drives."
+    ),
+    "video": Later(
+        "skyweave.cli.video:video_app", "Films to play over emulated paths, and their frame tables."
     ),
     "bench": Later(
         "skyweave.cli.bench.app:bench_app", "Measure how fast Skyweave is on this machine."

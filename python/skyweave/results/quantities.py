@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple, get_args
+
+from pydantic import AfterValidator
 
 Quantity = Literal[
     "goodput", "bonded_minus_max", "sum_minus_bonded", "capacity",
@@ -13,10 +15,30 @@ Quantity = Literal[
     "utilisation", "longest_stall_s", "ramp_s", "recovery_s",
     "request_ms", "request_p50_ms", "request_p99_ms",
     "delay_ms", "delay_p50_ms", "delay_p99_ms", "late_share", "lost_share",
+    "discarded", "underflows", "stall_s", "startup_s", "played_mbps", "switches", "qoe",
+    "delivered_at_mb",
 ]  # fmt: skip
+OfPath = Literal["retransmissions", "retransmission_rate", "cwnd", "cwnd_sd"]
+"""Quantities of a run that each path has: ``cwnd@LTE``, and as a ratio ``cwnd@LTE/wired``."""
 
 Compared = Literal["goodput", "retransmissions", "longest_stall_s"]
 """What two engines are compared in."""
+
+
+def known(name: str) -> str:
+    """Return the name of a quantity, of a run or of one of its paths; :class:`ValueError`."""
+    base, at, paths = name.partition("@")
+    if not at and name in get_args(Quantity):
+        return name
+    if at and base in get_args(OfPath) and all(paths.split("/")) and paths.count("/") < 2:
+        return name
+    of_path = ", ".join(f"{one}@PATH" for one in get_args(OfPath))
+    complaint = f"'{name}' is no quantity; there are {', '.join(get_args(Quantity))}, {of_path}"
+    raise ValueError(complaint)
+
+
+Measured = Annotated[str, AfterValidator(known)]
+"""What a criterion or a figure looks at: a :data:`Quantity`, or one of a path."""
 
 
 class Words(NamedTuple):
@@ -63,12 +85,37 @@ WORDS: dict[str, Words] = {
     "delay_p99_ms": Words("99th percentile of the one-way delay (ms)", "p99 of the one-way delay"),
     "late_share": Words("pieces that came late (%)", "late pieces", True),
     "lost_share": Words("pieces that did not come (%)", "lost pieces", True),
+    "discarded": Words("pictures that came too late", "discarded pictures"),
+    "underflows": Words("times that the player ran dry", "underflows"),
+    "stall_s": Words("time that the film stood (s)", "stall"),
+    "startup_s": Words("from the request to the first picture (s)", "startup"),
+    "played_mbps": Words("mean bitrate of the film (Mbit/s)", "bitrate"),
+    "switches": Words("changes of quality", "switches"),
+    "qoe": Words("quality of experience", "QoE"),
+    "delivered_at_mb": Words("delivered within the length of the film (MB)", "delivered"),
+    "cwnd": Words("mean congestion window (packets)", "mean cwnd"),
+    "cwnd_sd": Words("SD of the congestion window (packets)", "SD of cwnd"),
 }
+
+
+def words(quantity: str) -> Words:
+    """Return how a quantity is called, with the path or the two paths that it is of."""
+    base, at, paths = quantity.partition("@")
+    if not at:
+        return WORDS[base]
+    first, slash, second = paths.partition("/")
+    axis, short, is_share = WORDS[base]
+    if not slash:
+        return Words(f"{axis}, {first}", f"{short}, {first}", is_share)
+    return Words(f"{axis}: {first} ÷ {second}", f"{short}, {first} ÷ {second}")
+
+
 OF_RUNS = (
     "completion_s", "satellite_share", "retransmissions", "retransmission_rate",
     "outage_retransmission_rate", "outage_share", "lost_in_outages", "utilisation",
     "longest_stall_s", "request_p50_ms", "request_p99_ms", "delay_p50_ms", "delay_p99_ms",
-    "late_share", "lost_share",
+    "late_share", "lost_share", "discarded", "underflows", "stall_s", "startup_s", "played_mbps",
+    "switches", "qoe", "delivered_at_mb",
 )  # fmt: skip
 """Quantities with one value a run."""
 MOMENTS = (

@@ -24,6 +24,11 @@ fn every_kind_survives_a_round_trip_and_its_rows_fit_its_columns() {
         r#"{"kind": "bulk", "direction": "down", "bytes": null, "duration_s": 3.0}"#,
         r#"{"kind": "requests", "object_bytes": [1000], "think_s": 0.5, "duration_s": 3.0}"#,
         r#"{"kind": "paced", "rate_mbps": 2.0, "deadline_ms": 100.0, "duration_s": 3.0}"#,
+        r#"{"kind": "video", "player": "wait", "duration_s": 3.0}"#,
+        r#"{"kind": "video", "film": {"csv": "0,0,0,9,0"}, "held_pictures": 1, "duration_s": 3.0}"#,
+        r#"{"kind": "adaptive", "abr": {"name": "bola", "steady": true}, "ladder_mbps": [0.001, 1],
+            "qoe": "log", "forecast": {"down_mbps": {"times_s": [0], "quantiles": [0.5],
+            "values": [[5]]}}, "film_s": 8}"#,
     ] {
         let workload = parsed(json).unwrap();
         let again = serde_json::to_string(&workload).unwrap();

@@ -43,7 +43,10 @@ fn victims() -> Vec<Box<dyn Describe>> {
         off_s: None,
         reliable: false,
     };
-    vec![Box::new(requests), Box::new(paced)]
+    let video = Video::default();
+    let adaptive = r#"{"abr": "robust-mpc", "ladder_mbps": [0.0001, 0.0002], "film_s": 8}"#;
+    let adaptive: Adaptive = serde_json::from_str(adaptive).expect("a film");
+    vec![Box::new(requests), Box::new(paced), Box::new(video), Box::new(adaptive)]
 }
 
 proptest! {

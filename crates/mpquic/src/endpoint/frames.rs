@@ -32,8 +32,8 @@ impl Endpoint {
                 Frame::Crypto { offset, data } => {
                     self.on_crypto(arrival.now, level, offset, data)?
                 }
-                Frame::ConnectionClose { error_code, frame_type, reason } => {
-                    self.on_peer_close(arrival.now, error_code, frame_type, reason);
+                Frame::ConnectionClose { error_code, frame_type: Some(kind), reason } => {
+                    self.on_peer_close(arrival.now, error_code, Some(kind), reason);
                     return Ok(());
                 }
                 frame if frame.is_allowed_in_handshake() => {}

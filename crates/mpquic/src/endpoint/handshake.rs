@@ -54,8 +54,8 @@ impl Endpoint {
         self.drive_tls(now)
     }
 
-    fn drive_tls(&mut self, now: Instant) -> Result<(), TransportError> {
-        let keys = self.handshake.drive();
+    pub(super) fn drive_tls(&mut self, now: Instant) -> Result<(), TransportError> {
+        let keys = self.handshake.drive()?;
         self.keys = keys.or_else(|| self.keys.take());
         if self.keys.is_some() && self.handshake.completes() {
             self.on_complete(now)?;

@@ -5,7 +5,11 @@
 use super::Endpoint;
 use crate::arrival::Arrival;
 #[cfg(test)]
-use crate::wire::{AckFrame, Frame};
+use crate::config::Role;
+#[cfg(test)]
+use crate::wire::{AckFrame, ConnectionId, Frame, Params};
+#[cfg(test)]
+use rustls::quic::{ClientConnection, Version};
 use units::{Instant, PathId};
 
 impl Endpoint {
@@ -70,6 +74,27 @@ impl Endpoint {
 
 #[cfg(test)]
 impl Endpoint {
+    /// A client that says this in its transport parameters and calls itself so, whatever it is.
+    pub(crate) fn offer(&mut self, params: &Params, extra: &[u8], cid: ConnectionId) {
+        let Role::Client { tls, server_name } = &self.config.role else { return };
+        let bytes = [&params.encode()[..], extra].concat();
+        let tls = ClientConnection::new(tls.clone(), Version::V1, server_name.clone(), bytes);
+        let tls = tls.expect("the configuration served before").into();
+        self.handshake.restart(tls, params.clone(), cid);
+        self.cids.local.add(0, cid);
+        self.drive_tls(Instant::ZERO).expect("a hello");
+    }
+
+    /// What it would offer by itself.
+    pub(crate) fn offered(&self) -> Params {
+        self.handshake.local.clone()
+    }
+
+    /// As if the peer had said so in its transport parameters.
+    pub(crate) fn hear_that_migration_is_refused(&mut self) {
+        self.handshake.peer.disable_active_migration = true;
+    }
+
     /// Sends a frame that an honest endpoint would not.
     pub(crate) fn inject(&mut self, frame: Frame<'static>) {
         self.control.push(frame);

@@ -50,6 +50,9 @@ impl Endpoint {
         if !self.paths.multipath {
             return Err(Error::NoMultipath);
         }
+        if self.handshake.peer.disable_active_migration {
+            return Err(Error::NoMigration); // RFC 9000 §9
+        }
         if net.0 >= MAX_NETS {
             return Err(Error::Path(net.0));
         }
@@ -131,6 +134,10 @@ impl Endpoint {
         path.drains_until = Some(drain);
         path.challenge = None;
         let net = path.net;
+        if !self.config.is_client() {
+            // The client keeps its older path, whatever we took the newer one for.
+            self.paths.restore_replaced(net);
+        }
         self.control.push(Frame::PathAbandon { path: id, error_code });
         self.trace.path_event(now, id, Event::PathAbandoned(net, error_code));
         self.scheduling.dispatch.on_path_event(now, net, PathEvent::Closed);

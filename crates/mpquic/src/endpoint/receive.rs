@@ -60,7 +60,9 @@ impl Endpoint {
                 self.fail(now, error);
             }
             start = end;
-            arrival.uncounted_bytes = 0; // a datagram counts once, however many packets it has
+            if self.paths.values().next().is_some() {
+                arrival.uncounted_bytes = 0; // a datagram counts once, however many packets it has
+            }
         }
     }
 
@@ -196,6 +198,9 @@ impl Endpoint {
         let small = arrival.datagram_len < MIN_INITIAL_BYTES;
         if level == Level::Initial && !self.config.is_client() && small {
             return Ok(false); // RFC 9000 §14.1
+        }
+        if self.config.is_client() && !header.token.is_empty() {
+            return Ok(false); // RFC 9000 §17.2.2: servers have none to show
         }
         if !self.config.is_client() && !self.handshake.is_started() {
             if level != Level::Initial || header.dcid.as_slice().len() < 8 {

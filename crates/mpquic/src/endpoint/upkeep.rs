@@ -28,7 +28,15 @@ impl Endpoint {
             Frame::PathStatus { path, sequence, backup } => {
                 self.on_path_status(path, PathStatus { sequence, backup })?
             }
-            Frame::MaxPathId { maximum } => self.on_max_path_id(maximum),
+            Frame::MaxPathId { maximum } => self.on_max_path_id(maximum)?,
+            Frame::PathsBlocked { maximum } => {
+                self.check_blocked(maximum, 0)?;
+                false
+            }
+            Frame::PathCidsBlocked { path, next_sequence } => {
+                self.check_blocked(path, next_sequence)?;
+                false
+            }
             _ => false,
         };
         let paths = u64::from(self.handshake.local.initial_max_path_id.unwrap_or(0)) + 1;
@@ -82,7 +90,9 @@ impl Endpoint {
         let open = self.paths.get(id).is_some_and(|path| path.drains_until.is_none());
         let fresh = self.paths.ids.take(id);
         if fresh {
-            self.drop_path(id); // given up before anything of it came
+            // Given up before anything of it came: draft-ietf-quic-multipath-21 §3.4.
+            self.control.push(Frame::PathAbandon { path: id, error_code });
+            self.drop_path(id);
         } else {
             self.leave_path(now, id, error_code);
         }
@@ -93,7 +103,11 @@ impl Endpoint {
         Ok(fresh || open)
     }
 
-    fn on_max_path_id(&mut self, maximum: u32) -> bool {
+    fn on_max_path_id(&mut self, maximum: u32) -> Result<bool, TransportError> {
+        // draft-ietf-quic-multipath-21 §4.6
+        if Some(maximum) < self.handshake.peer.initial_max_path_id {
+            return Err(TransportError::violation("fewer paths than at first"));
+        }
         let raised = self.paths.ids.raise(maximum);
         if raised {
             self.give_all_cids();
@@ -101,7 +115,19 @@ impl Endpoint {
                 self.trace.event(Event::PathLimitsRaised);
             }
         }
-        raised
+        Ok(raised)
+    }
+
+    /// What the peer says that it waits for can be (draft-ietf-quic-multipath-21 §4.7).
+    fn check_blocked(&self, id: u32, next_sequence: u64) -> Result<(), TransportError> {
+        if !self.paths.ids.is_allowed(id) {
+            return Err(TransportError::violation("blocked beyond the limit"));
+        }
+        let unknown = next_sequence > self.cids.local.next_sequence(id);
+        if unknown && !self.paths.ids.is_over(id) {
+            return Err(TransportError::violation("blocked by an ID that is not next"));
+        }
+        Ok(())
     }
 
     /// Gives the peer connection IDs for all paths that it may use.

@@ -28,8 +28,17 @@ impl CryptoSpace {
         self.incoming.held_bytes() + self.incoming.overhead_bytes() + self.out.held_bytes()
     }
 
-    /// CRYPTO data came.
-    pub fn insert(&mut self, offset: u64, data: &[u8]) -> Result<(), TransportError> {
+    /// CRYPTO data came; `is_over`: TLS reads at the next level by now.
+    pub fn insert(
+        &mut self,
+        offset: u64,
+        data: &[u8],
+        is_over: bool,
+    ) -> Result<(), TransportError> {
+        if is_over && offset + data.len() as u64 > self.incoming.read_offset() {
+            // RFC 9001 §4.1.3
+            return Err(TransportError::violation("CRYPTO data of a level that is over"));
+        }
         if offset + data.len() as u64 > self.incoming.read_offset() + CRYPTO_BUFFER_BYTES {
             return Err(TransportError::new(Code::CryptoBufferExceeded, "CRYPTO data far ahead"));
         }
@@ -38,6 +47,14 @@ impl CryptoSpace {
             return Err(TransportError::new(Code::CryptoBufferExceeded, "CRYPTO data in crumbs"));
         }
         Ok(())
+    }
+
+    /// TLS has read the last bytes of the level: none may wait for others before them (RFC 9001 §4.1.3).
+    pub fn check_end(&self) -> Result<(), TransportError> {
+        match self.incoming.waiting_bytes() {
+            0 => Ok(()),
+            _ => Err(TransportError::violation("CRYPTO data behind the end of a level")),
+        }
     }
 
     /// The next CRYPTO data in order.
@@ -146,9 +163,9 @@ mod tests {
     #[test]
     fn data_far_ahead_and_data_in_crumbs_are_refused() {
         let mut space = CryptoSpace::default();
-        let far = space.insert(CRYPTO_BUFFER_BYTES, &[0]).unwrap_err();
+        let far = space.insert(CRYPTO_BUFFER_BYTES, &[0], false).unwrap_err();
         assert_eq!(far.code, Code::CryptoBufferExceeded);
-        let crumbs = (0..CRYPTO_BUFFER_BYTES / 2).map(|n| space.insert(1 + 2 * n, &[0]));
+        let crumbs = (0..CRYPTO_BUFFER_BYTES / 2).map(|n| space.insert(1 + 2 * n, &[0], false));
         let error = crumbs.into_iter().find_map(Result::err).unwrap();
         assert_eq!(error.code, Code::CryptoBufferExceeded);
         assert!(space.held_bytes() < 2 * CRYPTO_BUFFER_BYTES as usize);

@@ -1,5 +1,5 @@
 /// An encryption level with CRYPTO data.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Level {
     Initial,
     Handshake,

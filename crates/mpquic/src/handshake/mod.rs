@@ -127,7 +127,8 @@ impl Handshake {
             initial_max_stream_data_uni: config.stream_window_bytes,
             initial_max_streams_bidi: config.max_streams,
             initial_max_streams_uni: config.max_streams,
-            disable_active_migration: true,
+            // With it a peer might open no path (draft-ietf-quic-multipath-21 §2.2).
+            disable_active_migration: config.max_paths <= 1,
             active_connection_id_limit: PER_PATH,
             initial_source_connection_id: Some(cid),
             retry_source_connection_id: self.retry_scid.filter(|_| server),
@@ -151,8 +152,10 @@ impl Handshake {
     /// Client: whether a Version Negotiation answers its first packet and leaves no version to try
     /// (RFC 9000 §6.2).
     pub fn is_turned_away(&self, header: &Header) -> bool {
-        let expected =
-            !self.peer_known && header.dcid == self.local_cid && header.scid == self.original_dcid;
+        let expected = !self.peer_known
+            && self.retry_scid.is_none()
+            && header.dcid == self.local_cid
+            && header.scid == self.original_dcid;
         let mut versions = header.token.chunks_exact(4);
         expected && versions.all(|version| version != VERSION_1.to_be_bytes())
     }
@@ -184,7 +187,8 @@ impl Handshake {
         offset: u64,
         data: &[u8],
     ) -> Result<(), TransportError> {
-        self.space_mut(level).insert(offset, data)?;
+        let is_over = level < self.reading();
+        self.space_mut(level).insert(offset, data, is_over)?;
         while let Some(data) = self.space_mut(level).read() {
             let Some(tls) = &mut self.tls else { return Ok(()) };
             if tls.read_hs(&data).is_err() {
@@ -195,8 +199,24 @@ impl Handshake {
         Ok(())
     }
 
+    /// Another beginning, for a client that has sent nothing.
+    #[cfg(test)]
+    pub fn restart(&mut self, tls: Connection, local: Params, local_cid: ConnectionId) {
+        (self.tls, self.local, self.local_cid) = (Some(tls), local, local_cid);
+        self.space_mut(Level::Initial).out = Default::default();
+    }
+
+    /// The level at which TLS reads; it writes at a later one for a while.
+    fn reading(&self) -> Level {
+        match self.space(Level::Handshake).keys {
+            _ if self.complete => Level::OneRtt,
+            Some(_) => Level::Handshake,
+            None => Level::Initial,
+        }
+    }
+
     /// Takes what TLS has to say, and its keys: those of 1-RTT packets, when they come.
-    pub fn drive(&mut self) -> Option<OneRtt> {
+    pub fn drive(&mut self) -> Result<Option<OneRtt>, TransportError> {
         let mut one_rtt = None;
         while let Some(tls) = &mut self.tls {
             let mut data = Vec::new();
@@ -206,6 +226,7 @@ impl Handshake {
             self.spaces[self.level].out.write(&data);
             match change {
                 Some(KeyChange::Handshake { keys }) => {
+                    self.space(Level::Initial).check_end()?;
                     self.level = Level::Handshake as usize;
                     self.space_mut(Level::Handshake).keys = Some(keys);
                 }
@@ -217,7 +238,7 @@ impl Handshake {
                 None => {}
             }
         }
-        one_rtt
+        Ok(one_rtt)
     }
 
     /// TLS is through, and nobody has asked for the peer's parameters yet.
@@ -227,6 +248,7 @@ impl Handshake {
 
     /// TLS is through: takes the peer's parameters, if they fit its packets.
     pub fn on_complete(&mut self, is_client: bool) -> Result<(), TransportError> {
+        self.space(Level::Handshake).check_end()?;
         let error = || TransportError::new(Code::TransportParameter, "transport parameters");
         let bytes = self.tls.as_ref().and_then(Connection::quic_transport_parameters);
         let peer = Params::decode(bytes.ok_or_else(error)?, is_client).map_err(|_| error())?;
@@ -236,6 +258,10 @@ impl Handshake {
             && peer.retry_source_connection_id == self.retry_scid.filter(|_| is_client);
         if !same {
             return Err(error());
+        }
+        if peer.initial_max_path_id.is_some() && self.peer_scid.as_slice().is_empty() {
+            // draft-ietf-quic-multipath-21 §2.1
+            return Err(TransportError::violation("multipath without connection IDs"));
         }
         self.complete = true;
         self.peer = peer;

@@ -200,6 +200,14 @@ impl Paths {
         older
     }
 
+    /// A path was given up: one that it had replaced is all that is left over its interface.
+    pub fn restore_replaced(&mut self, net: PathId) {
+        let left = |path: &&mut Path| path.net == net && path.drains_until.is_none();
+        if let Some(newest) = self.open.iter_mut().rev().find(left) {
+            newest.replaced = false;
+        }
+    }
+
     /// The last path that worked is suspected: one that failed may be back by now, and must not wait
     /// for a probe timer that has backed off.
     pub fn ask_failed(&mut self, now: Instant) {

@@ -119,6 +119,7 @@ impl Paths {
         (path.cc, path.rtt, path.ecn) = (fresh.cc, Rtt::default(), fresh.ecn);
         (path.feed, path.outage_noted) = (fresh.feed, false);
         path.silent_since = None;
+        path.rtt_from = now; // packets sent on the old way do not measure the new one
         path.recovery_start = Some(now); // losses on the old way are not the new one's
         (path.in_recovery, path.pto_count, path.health) = (false, 0, Health::Good);
         path.cc.on_handshake(path.rtt.smoothed());

@@ -19,7 +19,7 @@ fn span(millis: u64) -> Duration {
 }
 
 /// A path with NewReno, whose steps RFC 9002 §7 describes.
-fn path() -> Path {
+pub fn path() -> Path {
     let cc = build(&Algorithm::NewReno.into(), Config::new(PACKET, 1), &Group::new());
     let mut path = Path::new(0, PathId(0), cc, Feed::new(Probability::EVEN));
     path.validated = true;
@@ -41,7 +41,7 @@ pub fn packet(now: Instant) -> SentPacket {
     }
 }
 
-fn send(path: &mut Path, now: Instant) -> u64 {
+pub fn send(path: &mut Path, now: Instant) -> u64 {
     let number = path.space.sent.next();
     let snapshot = path.sampler.on_sent(now, PACKET, path.in_flight);
     path.space.sent.push(SentPacket { snapshot, ..packet(now) });
@@ -51,7 +51,7 @@ fn send(path: &mut Path, now: Instant) -> u64 {
 }
 
 /// An acknowledgement of some packets, newest first: the numbers of those found lost.
-fn ack(path: &mut Path, now: Instant, numbers: &[u64], delay: Duration) -> Vec<u64> {
+pub fn ack(path: &mut Path, now: Instant, numbers: &[u64], delay: Duration) -> Vec<u64> {
     let ranges = numbers.iter().map(|number| *number..=*number).collect();
     let ack = AckFrame { delay: 0, ranges, ecn: None };
     let acked = path.space.take_acked(&ack).unwrap();

@@ -14,6 +14,7 @@ mod outages;
 mod qlog;
 mod rebind;
 mod refuse;
+mod requirements;
 mod robust;
 mod single;
 mod space;

@@ -14,7 +14,7 @@ fn ms(millis: u64) -> Instant {
 
 /// Which of the client's datagrams the attacker copies.
 #[derive(Clone, Copy, PartialEq)]
-enum Copies {
+pub enum Copies {
     None,
     /// Those of the beginning: his copies are first, as the client's next ones are not.
     FirstOfEach,
@@ -28,8 +28,8 @@ enum Copies {
 
 /// A server whose client is behind a NAT that gives its first path other addresses at times, while
 /// somebody sends copies from his own.
-struct Behind {
-    own: Own,
+pub struct Behind {
+    pub own: Own,
     /// From then on the client's path 0 comes from there.
     addresses: Vec<(Instant, PathId)>,
     copies: Copies,
@@ -45,7 +45,7 @@ struct Behind {
 }
 
 impl Behind {
-    fn new(bytes: u64, addresses: &[(u64, u8)], copies: Copies) -> Self {
+    pub fn new(bytes: u64, addresses: &[(u64, u8)], copies: Copies) -> Self {
         let addresses = addresses.iter().map(|(at, net)| (ms(*at), PathId(*net))).collect();
         let own = Own::server(bytes, |_| {});
         Self {
@@ -134,7 +134,7 @@ impl Host for Behind {
     }
 }
 
-fn world(up: u64, server: Behind) -> World<Own, Behind> {
+pub fn world(up: u64, server: Behind) -> World<Own, Behind> {
     let links = vec![Link::new(20.0, 20), Link::new(20.0, 30)];
     World::new(Own::client(up, |_| {}), server, links, 1)
 }

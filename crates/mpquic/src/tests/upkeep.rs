@@ -73,7 +73,7 @@ fn the_cost_of_a_frame_does_not_grow_with_the_paths_that_were() {
             .map(|place| match place % 3 {
                 0 => Frame::RetireConnectionId { path: Some(place + 1), sequence: 0 },
                 1 => Frame::PathAbandon { path: place + 1, error_code: 0 },
-                _ => Frame::MaxPathId { maximum: place },
+                _ => Frame::MaxPathId { maximum: place + 3 },
             })
             .collect();
         attacked.wait();

@@ -149,7 +149,7 @@ fn close<'a>(reader: &mut Reader<'a>, kind: u64) -> Result<Frame<'a>, WireError>
 fn path_id(reader: &mut Reader<'_>) -> Result<u32, WireError> {
     // Path IDs have 32 bits: draft-ietf-quic-multipath-21 §2.
     let id = reader.varint("path ID")?;
-    u32::try_from(id).map_err(|_| WireError::Value("path ID"))
+    u32::try_from(id).map_err(|_| WireError::PathId)
 }
 
 fn multipath<'a>(reader: &mut Reader<'a>, kind: u64) -> Result<Frame<'a>, WireError> {

@@ -32,6 +32,9 @@ pub enum WireError {
     /// A frame type that was not negotiated or does not exist.
     #[error("frame type {0:#x} is not known")]
     UnknownFrame(u64),
+    /// A path ID beyond 2^32 - 1 (draft-ietf-quic-multipath-21 §4.6).
+    #[error("a path ID is beyond 2^32 - 1")]
+    PathId,
     /// A version other than QUIC version 1.
     #[error("QUIC version {0:#x} is not spoken here")]
     Version(u32),

@@ -2,7 +2,7 @@
 
 use super::world::*;
 use crate::{ConnectionConfig, Outcome, Transport};
-use application::{Cell, Paced, Requests, Ways, Workload};
+use application::{Adaptive, Cell, Paced, Requests, Video, Ways, Workload};
 use congestion::Algorithm as Congestion;
 use link::{Direction, PathConfig};
 use mptcp::Mode;
@@ -143,6 +143,49 @@ fn a_lossy_path_makes_pieces_late_on_a_stream_and_loses_them_as_datagrams() {
     assert!(stream_late > 0.02 && unfinished < 0.01, "{stream_late} {unfinished}");
     let (late, lost) = shares(Transport::Mpquic);
     assert!(late < stream_late && (0.001..0.03).contains(&lost), "{late} {lost}");
+}
+
+fn words(outcome: &Outcome, kind: &str) -> Vec<&'static str> {
+    let word = |cell| match cell {
+        Cell::Word(word) => word,
+        other => panic!("an event is {other:?}"),
+    };
+    let all = cells(outcome, kind, "event").into_iter().map(word);
+    all.filter(|word| *word != "sample").collect()
+}
+
+/// The film of VIDEO-LEO takes 5.24 Mbit/s: it plays over 6 Mbit/s and stutters over 5.
+#[test]
+fn a_film_plays_where_the_paths_together_carry_it() {
+    for transport in [Transport::Mptcp, Transport::Mpquic] {
+        let play = |mbps, duration_s| {
+            let paths = vec![path("wire", mbps, 60.0), path("lte", mbps, 50.0)];
+            let film = Video { duration_s: Some(duration_s), ..Video::default() };
+            run(paths, vec![over(transport, film)])
+        };
+        let enough = play(3.2, 180.0);
+        assert_eq!(words(&enough, "video"), ["playing", "ended"], "{transport:?}");
+        let short = play(2.5, 60.0);
+        assert!(words(&short, "video").contains(&"underflow"), "{transport:?}");
+        let discarded = cells(&short, "video", "discarded");
+        assert!(matches!(discarded.last(), Some(Cell::Count(20..))), "{transport:?}");
+    }
+}
+
+#[test]
+fn chunks_come_in_the_quality_that_the_paths_carry() {
+    let json = r#"{"abr": "robust-mpc", "ladder_mbps": [0.5, 1, 2, 4, 8], "film_s": 60}"#;
+    let film: Adaptive = serde_json::from_str(json).expect("a film");
+    for transport in ALL {
+        let outcome = run(vec![path("only", 5.0, 60.0)], vec![over(transport, film.clone())]);
+        let bitrate = cells(&outcome, "adaptive", "bitrate_mbps");
+        let asked = bitrate.iter().filter(|cell| **cell != Cell::Nothing).count();
+        let fitting = bitrate.iter().filter(|cell| **cell == Cell::Number(4.0)).count();
+        assert!(2 * fitting > asked, "{transport:?}: {fitting} of {asked}");
+        let words = words(&outcome, "adaptive");
+        assert!(!words.contains(&"underflow"), "{transport:?}: {words:?}");
+        assert_eq!(words.last(), Some(&"ended"), "{transport:?}");
+    }
 }
 
 #[test]

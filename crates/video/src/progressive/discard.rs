@@ -24,7 +24,7 @@ const MOST_JITTER: Duration = Duration::from_secs(5);
 const HELD_PICTURES: u32 = 3;
 
 /// A player whose clock runs on.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Discard {
     film: FrameTable,
     /// Bytes that must be there for each picture, and for each step.
@@ -189,12 +189,19 @@ impl Player for Discard {
         }
     }
 
-    fn close(&mut self, end: Instant) {
-        let Some(at) = self.ends_at() else {
-            self.pass(end);
-            return self.note(end, Event::Closed);
-        };
-        self.pass(at + Duration::from_nanos(1));
+    fn closed(&self, end: Instant) -> Box<dyn Player> {
+        let mut player = self.clone();
+        if let Some(at) = player.ends_at() {
+            player.pass(at + Duration::from_nanos(1));
+        } else {
+            player.pass(end);
+            player.note(end, Event::Closed);
+        }
+        Box::new(player)
+    }
+
+    fn film(&self) -> &FrameTable {
+        &self.film
     }
 
     fn log(&self) -> &Log {

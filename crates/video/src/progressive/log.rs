@@ -68,7 +68,7 @@ pub struct Row {
 }
 
 /// Rows in order of time, at most [`MAX_ROWS`] of them.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Log {
     rows: Vec<Row>,
     next: Instant,

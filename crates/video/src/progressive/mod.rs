@@ -89,9 +89,12 @@ pub trait Player: Debug + Send {
     /// Nothing more came until `now`.
     fn pass(&mut self, now: Instant);
 
-    /// The session is over at `end`, or when the film is if all of it is there: the last row says how
-    /// things stood.
-    fn close(&mut self, end: Instant);
+    /// The player after its session, which is over at `end`, or when the film is if all of it is there:
+    /// the last row says how things stand.
+    fn closed(&self, end: Instant) -> Box<dyn Player>;
+
+    /// What it plays.
+    fn film(&self) -> &FrameTable;
 
     /// What was seen so far.
     fn log(&self) -> &Log;

@@ -12,7 +12,7 @@ const START_S: f64 = 1.5;
 const RESUME_S: f64 = 1.25;
 
 /// A player that waits for what is missing.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Wait {
     film: FrameTable,
     /// Bytes that must be there for each picture.
@@ -115,12 +115,19 @@ impl Player for Wait {
         }
     }
 
-    fn close(&mut self, end: Instant) {
-        let Some(at) = self.ends_at() else {
-            self.pass(end);
-            return self.note(end, Event::Closed);
-        };
-        self.pass(at + Duration::from_nanos(1));
+    fn closed(&self, end: Instant) -> Box<dyn Player> {
+        let mut player = self.clone();
+        if let Some(at) = player.ends_at() {
+            player.pass(at + Duration::from_nanos(1));
+        } else {
+            player.pass(end);
+            player.note(end, Event::Closed);
+        }
+        Box::new(player)
+    }
+
+    fn film(&self) -> &FrameTable {
+        &self.film
     }
 
     fn log(&self) -> &Log {

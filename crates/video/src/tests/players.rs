@@ -17,13 +17,13 @@ fn ms(ms: u64) -> Instant {
 }
 
 /// Delivers picture after picture, so many milliseconds apart, but nothing in the gap.
-fn deliver(player: &mut dyn Player, each_ms: u64, gap: (u64, u64)) {
+fn deliver(mut player: Box<dyn Player>, each_ms: u64, gap: (u64, u64)) -> Box<dyn Player> {
     for n in 1..=250 {
         let at = n * each_ms;
         let at = if (gap.0..gap.1).contains(&at) { gap.1 } else { at };
         player.on_bytes(ms(at), n * 1000);
     }
-    player.close(ms(60_000));
+    player.closed(ms(60_000))
 }
 
 fn moments(player: &dyn Player, event: Event) -> Vec<f64> {
@@ -34,8 +34,8 @@ fn moments(player: &dyn Player, event: Event) -> Vec<f64> {
 #[test]
 fn a_film_that_comes_in_time_is_shown_whole() {
     for kind in [Kind::Wait, Kind::Discard] {
-        let mut player = start(kind, Settings::default());
-        deliver(&mut *player, 20, (0, 0));
+        let player = start(kind, Settings::default());
+        let player = deliver(player, 20, (0, 0));
         let counts = player.counts();
         assert_eq!((counts.shown, counts.discarded, counts.flushed), (250, 0, 0), "{kind:?}");
         assert_eq!((counts.underflows, counts.stall), (0, Duration::ZERO), "{kind:?}");
@@ -49,10 +49,10 @@ fn a_film_that_comes_in_time_is_shown_whole() {
 #[test]
 fn wait_starts_with_enough_media_and_stops_for_what_is_missing() {
     let settings = Settings { start_s: Some(1.0), resume_s: Some(2.0), held_pictures: None };
-    let mut player = start(Kind::Wait, settings);
+    let player = start(Kind::Wait, settings);
     // 1 s of media are there with picture 25, after 0.5 s. Nothing comes from 2 to 6 s, by when 100
     // pictures, 4 s, are there: they last until 4.5 s.
-    deliver(&mut *player, 20, (2001, 6000));
+    let player = deliver(player, 20, (2001, 6000));
     assert_eq!(player.startup(), Some(Duration::from_millis(500)));
     assert_eq!(moments(&*player, Event::Underflow), [4.5]);
     // At 6 s all pictures of the gap come at once.
@@ -75,27 +75,25 @@ fn a_picture_at_its_deadline_is_in_time() {
 
 #[test]
 fn discard_starts_one_step_beyond_its_delay() {
-    let mut player = start(Kind::Discard, Settings::default());
-    deliver(&mut *player, 20, (0, 0));
+    let player = start(Kind::Discard, Settings::default());
+    let player = deliver(player, 20, (0, 0));
     // 1.25 s of media are five steps; the fifth ends with picture 32 of 25 a second, there at 640 ms.
     assert_eq!(player.startup(), Some(Duration::from_millis(650)));
 }
 
 #[test]
 fn discard_drops_what_is_late_and_buffers_anew() {
-    let mut player =
-        start(Kind::Discard, Settings { held_pictures: Some(0), ..Settings::default() });
+    let player = start(Kind::Discard, Settings { held_pictures: Some(0), ..Settings::default() });
     // 100 pictures, 4 s, are there at 2 s; the clock began at 0.65 s, so they last until 4.65 s. The gap ends
     // at 4.85 s: pictures 101 to 105 were due 200 to 40 ms ago, and later than half of 40 ms.
-    deliver(&mut *player, 20, (2001, 4850));
+    let player = deliver(player, 20, (2001, 4850));
     let counts = player.counts();
     assert_eq!((counts.discarded, counts.underflows), (5, 0));
     assert_eq!(counts.shown, 245);
 
     // A second later the step from 4 s to 4.25 s is there after the next one is due, at 4.9 s.
-    let mut player =
-        start(Kind::Discard, Settings { held_pictures: Some(0), ..Settings::default() });
-    deliver(&mut *player, 20, (2001, 4950));
+    let player = start(Kind::Discard, Settings { held_pictures: Some(0), ..Settings::default() });
+    let player = deliver(player, 20, (2001, 4950));
     let counts = player.counts();
     assert_eq!(counts.underflows, 1);
     assert!((5..=7).contains(&counts.discarded), "{counts:?}");
@@ -108,8 +106,8 @@ fn discard_drops_what_is_late_and_buffers_anew() {
 fn held_pictures_come_out_later() {
     let late = |held| {
         let settings = Settings { held_pictures: Some(held), ..Settings::default() };
-        let mut player = start(Kind::Discard, settings);
-        deliver(&mut *player, 20, (2001, 4850));
+        let player = start(Kind::Discard, settings);
+        let player = deliver(player, 20, (2001, 4850));
         player.counts().discarded
     };
     assert_eq!(late(3), late(0) + 3);
@@ -118,8 +116,8 @@ fn held_pictures_come_out_later() {
 #[test]
 fn the_delay_grows_by_the_median_of_the_last_three() {
     // Ever slower than the film: each underflow is late by more, and the player buffers for longer.
-    let mut player = start(Kind::Discard, Settings::default());
-    deliver(&mut *player, 90, (0, 0));
+    let player = start(Kind::Discard, Settings::default());
+    let player = deliver(player, 90, (0, 0));
     let playing = moments(&*player, Event::Playing);
     let underflows = moments(&*player, Event::Underflow);
     assert!(underflows.len() >= 3, "{underflows:?}");
@@ -133,7 +131,7 @@ fn what_never_came_is_neither_shown_nor_dropped() {
     for kind in [Kind::Wait, Kind::Discard] {
         let mut player = start(kind, Settings::default());
         player.on_bytes(ms(500), 100_000);
-        player.close(ms(20_000));
+        let player = player.closed(ms(20_000));
         let counts = player.counts();
         let taken = if kind == Kind::Wait { 100 } else { 97 };
         assert_eq!((counts.shown, counts.discarded), (taken, 0), "{kind:?}");

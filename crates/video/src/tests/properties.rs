@@ -36,7 +36,7 @@ proptest! {
             player.on_bytes(now, bytes);
         }
         let end = now + Duration::from_secs(1);
-        player.close(end);
+        let player = player.closed(end);
         let counts = player.counts();
         prop_assert_eq!(counts.received_bytes, most);
         let taken = counts.shown + counts.discarded + counts.flushed;
@@ -80,7 +80,8 @@ proptest! {
         let name = format!("\"{}\"", Algorithm::ALL[place]);
         let player = play(film, &name, &mut Network::new(all));
         prop_assert!(player.is_done());
-        let rows = player.session().rows();
+        let session = player.closed(Instant::ZERO);
+        let rows = session.rows();
         let responses = rows.iter().filter(|row| row.event == Event::Response);
         let came: Vec<usize> = responses.filter_map(|row| row.entry.map(|one| one.chunk)).collect();
         prop_assert_eq!(came, (0..chunks).collect::<Vec<_>>());
@@ -103,7 +104,7 @@ fn a_player_keeps_no_more_rows_than_it_may() {
     for kind in [Kind::Wait, Kind::Discard] {
         let mut player = kind.start(&film, &Settings::default(), Instant::ZERO).expect("a player");
         player.on_bytes(Instant::ZERO, 10);
-        player.close(Instant::from_millis(1));
+        let player = player.closed(Instant::from_millis(1));
         assert!(player.log().rows().len() <= 1 << 18);
         assert_eq!(player.counts().shown, 2);
     }

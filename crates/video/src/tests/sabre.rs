@@ -4,6 +4,7 @@
 use super::fluid::{Network, Period, play};
 use crate::{Film, Ladder, Qoe, Value};
 use serde_json::Value as Json;
+use units::Instant;
 
 /// What Sabre prints of a session.
 #[derive(Debug)]
@@ -21,20 +22,19 @@ fn film(ladder: Ladder) -> Film {
 
 fn session(film: Film, abr: &str, periods: &[Period]) -> Printed {
     let mut network = Network::new(periods.to_vec());
-    let player = play(film, abr, &mut network);
-    let rows = player.session().rows();
-    let end_s = rows.last().expect("an end").at.as_secs_f64();
-    let (terms, _) = player.qoe();
-    let startup_s = player.session().startup().expect("a start").as_secs_f64();
+    let session = play(film, abr, &mut network).closed(Instant::ZERO);
+    let end_s = session.rows().last().expect("an end").at.as_secs_f64();
+    let terms = session.terms();
+    let startup_s = session.startup().expect("a start").as_secs_f64();
     let stall_s = terms.rebuffer_s;
     // Sabre divides by all time, what no chunk covers included.
     let media_s = end_s - startup_s - stall_s;
-    let mean_mbps = player.session().mean_mbps().expect("chunks") * media_s / end_s;
+    let mean_mbps = session.mean_mbps().expect("chunks") * media_s / end_s;
     Printed {
         mean_kbps: mean_mbps * 1e3,
         change_kbps: terms.switches * 1e3,
         rebuffer_s: stall_s,
-        underflows: player.session().underflows(),
+        underflows: session.underflows(),
     }
 }
 

@@ -18,7 +18,7 @@ from skyweave.report.numbers.panel import Panel, Results
 from skyweave.report.numbers.stats import Estimate
 from skyweave.report.numbers.variants import Variant, cells_or_default, variants
 from skyweave.results.pathset import PathSet
-from skyweave.results.quantities import WORDS
+from skyweave.results.quantities import words
 from skyweave.study.language.criteria import (
     Across,
     BestUnder,
@@ -111,7 +111,7 @@ def _every(criterion: Every, found: list[Variant]) -> Finding:
             parts: list[str] = [cell] if len(criterion.cells) > 1 else []
             parts += [f"{key} {variant.settings[key]}" for key in several]
             each[", ".join(parts) or cell] = estimate
-    percent = WORDS[criterion.quantity].is_share
+    percent = words(criterion.quantity).is_share
     grade = grades.worst(
         grades.grade_bound(e, criterion.relation, criterion.limit) for e in each.values()
     )
@@ -285,7 +285,7 @@ def _between(criterion: Between, found: list[Variant]) -> Finding:
                     _ratio if criterion.measure == "ratio" else _difference, pair
                 )
     _need(criterion, criterion.by, list(compared))
-    percent = criterion.measure == "difference" and WORDS[criterion.quantity].is_share
+    percent = criterion.measure == "difference" and words(criterion.quantity).is_share
     graded = [grades.grade_bound(e, criterion.relation, criterion.limit) for e in compared.values()]
     grade = grades.worst(graded)
     band = f"{criterion.relation} {amount(criterion.limit, percent)}"

@@ -19,7 +19,7 @@ from skyweave.report.numbers.engines import (
 )
 from skyweave.report.numbers.namer import Namer
 from skyweave.report.numbers.panel import Results
-from skyweave.results.quantities import WORDS
+from skyweave.results.quantities import words
 from skyweave.study.language.criteria import Agreement
 
 NO_PAIRS = "Not tested: no simulated run has a live one that is equal in all else."
@@ -40,7 +40,7 @@ def find_agreement(criterion: Agreement, results: Results) -> tuple[list[Case], 
     else:
         name = f"cases within ±{amount(criterion.within, True)}"
         found = share_within(cases, criterion.within, results.bootstrap, of)
-    name += f" of {WORDS[of].axis}" if of != "goodput" else ""
+    name += f" of {words(of).axis}" if of != "goodput" else ""
     ours = f"{name}: {with_interval(found, True)} over {len(cases)} cases"
     band = f"{criterion.relation} {amount(criterion.limit, True)}"
     late = sum(case.flagged for case in cases)

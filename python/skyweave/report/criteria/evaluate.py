@@ -20,7 +20,7 @@ from skyweave.report.numbers import metrics
 from skyweave.report.numbers.panel import Panel, Results
 from skyweave.report.numbers.stats import Estimate
 from skyweave.results.pathset import PathSet
-from skyweave.results.quantities import WORDS
+from skyweave.results.quantities import words
 from skyweave.study.language.criteria import (
     Across,
     Agreement,
@@ -221,7 +221,7 @@ def _bound(criterion: Bound, panel: Panel) -> Finding:
         waited = [f"{c} {amount(panel.opening_share(c), True)}" for c in criterion.cells]
         note = f"Of it, before the first byte of a drive: {', '.join(waited)} of all samples."
     of_samples = criterion.statistic == "zero_share" or criterion.statistic.startswith("over_")
-    percent = of_samples or unit != "" or WORDS[criterion.quantity].is_share
+    percent = of_samples or unit != "" or words(criterion.quantity).is_share
     band = f"{criterion.relation} {amount(limit, percent)}{unit}"
     ours = ", ".join(f"{name} {with_interval(value, percent)}" for name, value in found.items())
     grade = grades.worst(graded.values())
@@ -235,7 +235,7 @@ def _value(criterion: CloseTo, panel: Panel) -> Finding:
     if criterion.minus is not None:
         found = panel.estimate(criterion.quantity, criterion.minus, criterion.statistic) - found
         cell = f"{criterion.minus} \N{MINUS SIGN} {cell}"
-    name = " ".join(filter(None, (cell, WORDS[criterion.quantity].short, criterion.statistic)))
+    name = " ".join(filter(None, (cell, words(criterion.quantity).short, criterion.statistic)))
     return Finding(
         grades.grade_value(found, criterion.published, criterion.tolerance),
         f"{name} {with_interval(found)}",
@@ -304,8 +304,9 @@ def _contrast(criterion: Contrast, panel: Panel, results: Results) -> Finding:
     """Compare a statistic over all pairs on two groups of drives that were drawn independently."""
     other = results.panel(criterion.model_copy(update={"drives": criterion.than}))
     found = {}
-    for one in (panel, other):
-        cells = [one.samples(criterion.quantity, cell) for cell in one.comparable]
+    there = criterion.than_quantity or criterion.quantity
+    for one, quantity in ((panel, criterion.quantity), (other, there)):
+        cells = [one.samples(quantity, cell) for cell in one.comparable]
         each = [np.concatenate(parts) for parts in zip(*cells, strict=True)]
         found[one.drives] = one.draws.estimate(each, criterion.statistic)
     difference = found[panel.drives] - found[other.drives]

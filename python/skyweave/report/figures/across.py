@@ -18,7 +18,7 @@ from skyweave.report.criteria.across import against_reference, best_under
 from skyweave.report.figures.draw import WIDTH_IN, Canvas
 from skyweave.report.numbers.stats import Estimate
 from skyweave.report.numbers.variants import Variant, cells_or_default
-from skyweave.results.quantities import WORDS
+from skyweave.results.quantities import words
 from skyweave.study.language.settings import LABELS
 
 LINES = (
@@ -151,7 +151,7 @@ def sweep(canvas: Canvas) -> Figure:
         shift = (number - (len(lines) - 1) / 2) * DODGE_PT
         _line(axes, points, LINES[number % len(LINES)], name, (scale, shift))
     _sweep_axes(axes, key, sorted({x for points in lines.values() for x in points}))
-    axes.set_ylabel(f"{spec.statistic} {WORDS[quantity].axis}")
+    axes.set_ylabel(f"{spec.statistic} {words(quantity).axis}")
     top = spec.y_max_mbps
     if quantity == "gain":
         axes.axhline(1, color=LIGHT["soft"], linewidth=0.9, linestyle="--", zorder=1)
@@ -257,7 +257,7 @@ def _quantity_words(quantity: str, values: Sequence[str]) -> str:
     if quantity == "flow_ratio" and len(groups) == 1:
         first, *_, last = groups.pop()
         return f"aggregate goodput, {first} ÷ {last}"
-    return WORDS[quantity].axis
+    return words(quantity).axis
 
 
 def _cumulated(axes: Axes, samples: np.ndarray, colour: str) -> None:

@@ -16,7 +16,7 @@ from skyweave.report.figures.across import LINES, words_of
 from skyweave.report.figures.draw import WIDTH_IN, Canvas
 from skyweave.report.numbers.variants import Variant, cells_or_default
 from skyweave.results.pathset import PathSet
-from skyweave.results.quantities import WORDS
+from skyweave.results.quantities import words
 from skyweave.study.language.figures import PublishedValue
 
 LEGEND_LETTERS = 120
@@ -41,7 +41,7 @@ def compare(canvas: Canvas) -> Figure:
         _facet(axes, canvas, found, names)
         axes.set_title(title if len(canvas.facets) > 1 else "")
     quantity = spec.quantity or "goodput"
-    row[0].set_ylabel(WORDS[quantity].axis)
+    row[0].set_ylabel(words(quantity).axis)
     row[0].set_ylim(0, spec.y_max_mbps)
     _legend(figure, names, bool(canvas.published))
     return figure
@@ -85,7 +85,7 @@ def _mark(
 ) -> None:
     """Draw the runs of one variant, and what was published of it."""
     quantity = canvas.spec.quantity or "goodput"
-    scale = 100 if WORDS[quantity].is_share else 1
+    scale = 100 if words(quantity).is_share else 1
     samples = variant.panel.pooled(quantity, cell)
     samples = samples[np.isfinite(samples)]
     if len(samples):

@@ -21,6 +21,7 @@ from skyweave.report.figures.draw import KINDS, Canvas
 from skyweave.report.figures.engines import engines_figure
 from skyweave.report.figures.paths import paths_figure
 from skyweave.report.figures.ping import ping_figure
+from skyweave.report.figures.playback import playback_figure, windows_figure
 from skyweave.report.numbers.engines import compare
 from skyweave.report.numbers.namer import Namer
 from skyweave.report.numbers.panel import Panel, Results
@@ -98,6 +99,9 @@ def draw_all(results: Results, specs: list[FigureSpec], published: Published) ->
         if spec.kind == "paths":
             drawn.append(_paths(results, spec, colours, folder))
             continue
+        if spec.kind in ("playback", "windows"):
+            drawn.append(_first_trials(results, spec, colours, folder))
+            continue
         if spec.kind in WIDE:
             canvas = _across(results, spec, colours, marks)
         else:
@@ -151,6 +155,21 @@ def _paths(results: Results, spec: FigureSpec, colours: dict[str, str], folder: 
     with drawing(spec.id):
         svg = _written(paths_figure(record, colours, spec.direction), spec, folder)
     return Drawn(spec, svg, seeds_text([panel.seeds[place]]), 1, 1, data_text(panel))
+
+
+def _first_trials(
+    results: Results, spec: FigureSpec, colours: dict[str, str], folder: Path
+) -> Drawn:
+    """Draw the first run of a selection, or of each value of ``by``, over the first of its sets."""
+    panel, several = _panels(results, spec)
+    runs = [
+        (label, next(results.records_of(one, cells_or_default(one, spec.cells)[0])))
+        for label, one in several or [("", panel)]
+    ]
+    with drawing(spec.id):
+        figure = playback_figure(runs) if spec.kind == "playback" else windows_figure(runs, colours)
+        svg = _written(figure, spec, folder)
+    return Drawn(spec, svg, seeds_text(panel.seeds[:1]), 1, len(runs), data_text(panel))
 
 
 def _across(

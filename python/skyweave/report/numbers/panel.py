@@ -229,6 +229,9 @@ def _build(runs: list[tuple[str, Labels]], store: Store, results: Results) -> Pa
     first = {(labels["drive"], labels["seed"]): labels for _, labels in reversed(runs)}
     complete = [m for m in members if all(m in found for found in cells.values())]
     order = sorted(cells, key=lambda cell: len(cell.names))
+    of_paths = {
+        name: None for found in cells.values() for one in found.values() for name in one.of_paths
+    }
     return Panel(
         drives=runs[0][1]["drives"],
         direction=runs[0][1]["direction"],
@@ -247,5 +250,12 @@ def _build(runs: list[tuple[str, Labels]], store: Store, results: Results) -> Pa
         others={
             quantity: {cell: [cells[cell][m].others[quantity] for m in complete] for cell in order}
             for quantity in (*MOMENTS, *OF_RUNS, "flow_ratio")
+        }
+        | {
+            quantity: {
+                cell: [cells[cell][m].of_paths.get(quantity, np.empty(0)) for m in complete]
+                for cell in order
+            }
+            for quantity in of_paths
         },
     )

@@ -15,6 +15,8 @@ from skyweave.report.numbers import metrics
 from skyweave.report.numbers.applications import application_quantities
 from skyweave.report.numbers.link_rtt import link_rtts
 from skyweave.report.numbers.metrics import Values
+from skyweave.report.numbers.of_paths import of_paths
+from skyweave.report.numbers.playback import playback_quantities
 from skyweave.report.numbers.ramp import ramps_s
 from skyweave.report.numbers.recovery import recoveries_s
 from skyweave.report.numbers.run_totals import run_totals
@@ -43,6 +45,8 @@ class Reduced:
     """``srtt_ms``: every sample of every path and flow; ``flow_ratio``: goodput of the first group
     of flows over that of the last, in bins; :mod:`skyweave.report.numbers.link_rtt` and
     :mod:`skyweave.report.numbers.run_totals`."""
+    of_paths: dict[str, Values]
+    """:mod:`skyweave.report.numbers.of_paths`."""
 
 
 def read(folder: Path, labels: Labels, how: Reduction) -> Reduced:
@@ -77,8 +81,10 @@ def read(folder: Path, labels: Labels, how: Reduction) -> Reduced:
             "utilisation": _utilisation(metrics.total_of(flows), [capacity[n] for n in names]),
             **link_rtts(run["paths"], how, float(run["stop_after_s"])),
             **application_quantities(record),
+            **playback_quantities(record),
             **run_totals(record.totals, labels["direction"], how.kinds),
         },
+        of_paths=of_paths(record, names),
     )
 
 

@@ -9,7 +9,7 @@ from pydantic import Field, field_validator, model_validator
 
 from skyweave.model.validated import Positive, StudyModel, complaint
 from skyweave.results.pathset import PathSet
-from skyweave.results.quantities import BIN_S, Compared, Quantity
+from skyweave.results.quantities import BIN_S, Compared, Measured
 from skyweave.results.selection import Selection, Setting, check_statistic
 from skyweave.study.language.figures import PublishedValue
 
@@ -31,7 +31,7 @@ class Ordering(_Criterion):
     kind: Literal["ordering"]
     cells: tuple[PathSet, ...] = Field(min_length=2)
     relations: tuple[Literal[">", ">="], ...]
-    quantity: Quantity = "goodput"
+    quantity: Measured = "goodput"
     statistic: str = "median"
     published: tuple[float, ...] = ()
 
@@ -48,7 +48,7 @@ class RatioBand(_Criterion):
     """The ratio of two cells' statistics lies on the published side of 1 and in a band."""
 
     kind: Literal["ratio"]
-    quantity: Quantity = "goodput"
+    quantity: Measured = "goodput"
     numerator: PathSet
     denominator: PathSet
     statistic: str = "median"
@@ -63,7 +63,7 @@ class Bound(_Criterion):
 
     kind: Literal["bound"]
     cells: tuple[PathSet, ...] = Field(min_length=1)
-    quantity: Quantity = "goodput"
+    quantity: Measured = "goodput"
     statistic: str
     relation: Literal["<", "<=", ">", ">="]
     limit: float
@@ -91,7 +91,7 @@ class CloseTo(_Criterion):
     kind: Literal["value"]
     cell: PathSet
     minus: PathSet | None = None
-    quantity: Quantity = "goodput"
+    quantity: Measured = "goodput"
     statistic: str = "median"
     published: float
     tolerance: Positive = 0.1
@@ -141,7 +141,7 @@ class RankCorrelation(_Criterion):
     """
 
     kind: Literal["rank-correlation"]
-    quantity: Quantity = "sum_minus_bonded"
+    quantity: Measured = "sum_minus_bonded"
     statistic: str = "mean"
     published: str = ""
 
@@ -149,11 +149,15 @@ class RankCorrelation(_Criterion):
 
 
 class Contrast(_Criterion):
-    """A statistic over all pairs is larger on these drives than on ``than``."""
+    """A statistic over all pairs is larger on these drives than on ``than``.
+
+    ``than_quantity`` is what is looked at there, where the paths have other names.
+    """
 
     kind: Literal["contrast"]
     than: str
-    quantity: Quantity = "sum_minus_bonded"
+    than_quantity: Measured | None = None
+    quantity: Measured = "sum_minus_bonded"
     statistic: str = "mean"
     published: str = ""
 
@@ -187,7 +191,7 @@ class Agreement(_Criterion):
 class _Across(_Criterion):
     """A criterion that compares runs under different settings; intervals are paired by drive."""
 
-    quantity: Quantity = "goodput"
+    quantity: Measured = "goodput"
     statistic: str = "median"
     cells: tuple[PathSet, ...] = ()
     """Path sets; empty: the bonded ones, or all if none is bonded."""

@@ -12,7 +12,7 @@ from pydantic import Field, field_validator, model_validator
 
 from skyweave.model.validated import Positive, StudyModel, complaint
 from skyweave.results.pathset import PathSet
-from skyweave.results.quantities import Quantity
+from skyweave.results.quantities import Measured
 from skyweave.results.selection import Selection, Setting, Unit, check_statistic
 
 
@@ -23,7 +23,7 @@ class FigureSpec(Selection):
     title: str
     kind: Literal[
         "boxes", "cdf", "outage", "timeline", "settings", "heatmap", "sweep", "distribution",
-        "engines", "compare", "ping", "paths",
+        "engines", "compare", "ping", "paths", "playback", "windows",
     ] = "boxes"  # fmt: skip
     caption: str = ""
     study_class: str = ""
@@ -33,7 +33,7 @@ class FigureSpec(Selection):
     y: str | None = None
     reference: str | None = None
     cells: tuple[PathSet, ...] = ()
-    quantity: Quantity | None = None
+    quantity: Measured | None = None
     statistic: str = "median"
     x_max: Positive | None = None
     beside: tuple[Selection, ...] = ()
@@ -66,11 +66,20 @@ class FigureSpec(Selection):
 
 
 _KEYS = {
-    "by": ("settings", "sweep", "distribution", "compare"),
+    "by": ("settings", "sweep", "distribution", "compare", "playback", "windows"),
     "x": ("heatmap", "sweep", "compare"),
     "y": ("heatmap",),
     "reference": ("heatmap",),
-    "cells": ("heatmap", "sweep", "distribution", "engines", "compare", "paths"),
+    "cells": (
+        "heatmap",
+        "sweep",
+        "distribution",
+        "engines",
+        "compare",
+        "paths",
+        "playback",
+        "windows",
+    ),
     "quantity": ("sweep", "distribution", "compare"),
     "x_max": ("distribution",),
     "where_any": ("sweep", "distribution", "compare"),
@@ -116,7 +125,7 @@ class PublishedValue(StudyModel):
     cell: PathSet
     of: Setting | None = None
     where: dict[str, Setting] = Field(default_factory=dict)
-    quantity: Quantity = "goodput"
+    quantity: Measured = "goodput"
     statistic: str
     value: float
     source: str = ""

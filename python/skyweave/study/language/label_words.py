@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
+from skyweave.algorithms import catalogue
 from skyweave.model import config
 
 
@@ -47,8 +48,14 @@ def workload_label(workload: Literal["bulk"] | config.Workload) -> str:
     if workload == "bulk":
         return workload
     told = workload.model_dump(exclude={"kind"}, exclude_unset=True)
-    words = [
-        f"{name}={'/'.join(map(str, value)) if isinstance(value, list | tuple) else value}"
-        for name, value in told.items()
-    ]
+    words = [f"{name}={_word(value)}" for name, value in told.items()]
     return f"{workload.kind}({', '.join(words)})"
+
+
+def _word(value: Any) -> str:
+    """Return a value of a workload: the name in a table that has one, else what it sets."""
+    if isinstance(value, dict):
+        if "csv" in value:
+            return str(value.get("name", "a table"))
+        return catalogue.label(value) if "name" in value else "given"
+    return "/".join(map(str, value)) if isinstance(value, list | tuple) else str(value)

@@ -236,8 +236,9 @@ class Settings(StudyModel):
         tuple[Literal["bulk"] | config.Workload, ...] | None,
         About(
             "run",
-            '`"bulk"`, or a table with `kind`: `"requests"` (objects one after the other) or '
-            '`"paced"` (pieces at a rate, with deadlines), see below',
+            '`"bulk"`, or a table with `kind`: `"requests"` (objects one after the other), '
+            '`"paced"` (pieces at a rate, with deadlines), `"video"` (a film in one file) or '
+            '`"adaptive"` (a film in chunks), see below',
             default="bulk",
             label_of=workload_label,
         ),

@@ -16,6 +16,7 @@ from skyweave.orbit.catalogue import find
 from skyweave.results.store import Store
 from skyweave.study.compile.drives import Makers, default_makers, gather
 from skyweave.study.compile.expand import EngineName, Job, expand
+from skyweave.study.compile.films import with_films
 from skyweave.study.compile.own import check_own, own_schedulers, with_own, words
 from skyweave.study.language.plan import Plan, load_plan, load_published
 from skyweave.study.run.cluster import run_on_cluster
@@ -102,7 +103,7 @@ def prepare(study: Path, options: StudyOptions) -> Prepared:
 
     if options.live_jobs < 1:
         raise ConfigError(f"--live-jobs {options.live_jobs}: must be at least 1")
-    plan = with_own(load_plan(study), study.parent)
+    plan = with_films(with_own(load_plan(study), study.parent), study.parent)
     coded = check_own(study, plan, options.cluster, options.no_code)
     published = load_published(study, plan)
     if options.seeds is not None:

@@ -1,0 +1,35 @@
+"""``skyweave video``: films to play over emulated paths."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from skyweave.printing import put
+from skyweave.video import film
+
+video_app = typer.Typer(
+    help="Films to play over emulated paths, and their frame tables.", no_args_is_help=True
+)
+
+
+@video_app.callback()
+def _main() -> None:
+    """Keep 'file' a command of its own while it is the only one."""
+
+
+@video_app.command("file")
+def make(
+    kind: Annotated[
+        str, typer.Argument(help="cbr: constant rate, 118 MB in 3 minutes; vbr: it varies.")
+    ] = "cbr",
+    cache: Annotated[
+        Path | None, typer.Option(help="Folder that keeps it; the user's cache otherwise.")
+    ] = None,
+) -> None:
+    """Make a film with ffmpeg if it is not there yet; print where it and its frame table are."""
+    found = film(kind, cache)
+    put(str(found.file))
+    put(str(found.frames))

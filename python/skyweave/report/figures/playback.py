@@ -1,0 +1,91 @@
+"""Figures of first trials: what a viewer saw, and the windows of the paths."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from skyweave.errors import ResultsError
+from skyweave.model.record import Record
+from skyweave.plotting.style import LIGHT
+from skyweave.report.figures.draw import WIDTH_IN
+
+_STOPPED = "underflow"
+
+
+def playback_figure(runs: Sequence[tuple[str, Record]]) -> Figure:
+    """Draw the buffer of a player over time, run below run, with what the viewer missed.
+
+    Of a film in one file the pictures that came too late stand in each panel, of one in chunks the
+    bitrate of the chunks; a mark stands where the player ran dry.
+    """
+    figure = Figure(figsize=(WIDTH_IN, 1.0 + 1.7 * len(runs)), layout="constrained")
+    panels = figure.subplots(len(runs), 1, sharex=True, squeeze=False)[:, 0]
+    for axes, (label, record) in zip(panels, runs, strict=True):
+        table = _session(record)
+        times = table["time_s"].to_numpy()
+        axes.fill_between(times, 0, table["buffer_s"].to_numpy(), color=LIGHT["soft"], alpha=0.4,
+                          linewidth=0, label="buffer (s)")  # fmt: skip
+        dry = table.filter(pl.col("event") == _STOPPED)["time_s"].to_numpy()
+        (marks,) = axes.plot(dry, np.zeros(len(dry)), "v", color=LIGHT["ink"], markersize=5,
+                             clip_on=False, label="ran dry")  # fmt: skip
+        marks.set_in_layout(False)
+        axes.set_ylim(0, None)
+        axes.set_ylabel("buffer (s)", fontsize=9)
+        axes.set_title(label, loc="left", fontsize=9)
+        _second(axes.twinx(), table)
+    panels[-1].set_xlabel("time (s)")
+    panels[-1].set_xlim(0, None)
+    return figure
+
+
+def windows_figure(runs: Sequence[tuple[str, Record]], colours: dict[str, str]) -> Figure:
+    """Draw the congestion window of each path of a run over time, run below run."""
+    figure = Figure(figsize=(WIDTH_IN, 1.0 + 1.7 * len(runs)), layout="constrained")
+    panels = figure.subplots(len(runs), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
+    for axes, (label, record) in zip(panels, runs, strict=True):
+        own = record.samples.filter((pl.col("connection") == 0) & (pl.col("path") != ""))
+        for (path,), samples in own.group_by("path", maintain_order=True):
+            name = str(path)
+            axes.plot(
+                samples["time_s"].to_numpy(), samples["cwnd_packets"].to_numpy(),
+                color=colours.get(name, LIGHT["other1"]), linewidth=1.2, label=name,
+            )  # fmt: skip
+        axes.set_ylim(0, None)
+        axes.set_ylabel("window (packets)", fontsize=9)
+        axes.set_title(label, loc="left", fontsize=9)
+    panels[-1].set_xlabel("time (s)")
+    panels[-1].set_xlim(0, None)
+    handles, labels = panels[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper right", ncols=6, fontsize=8)
+    return figure
+
+
+def _session(record: Record) -> pl.DataFrame:
+    """Return the rows of the first player of a run."""
+    for kind in ("video", "adaptive"):
+        if kind in record.application:
+            table = record.application[kind]
+            return table.filter(pl.col("connection") == table["connection"][0])
+    raise ResultsError(
+        "a figure of kind 'playback' needs runs of a film; give it where = { workload = ... }"
+    )
+
+
+def _second(axes: Axes, table: pl.DataFrame) -> None:
+    """Draw what the viewer missed, against an axis of its own."""
+    colour = LIGHT["bonded"]
+    if "discarded" in table.columns:
+        axes.step(table["time_s"].to_numpy(), table["discarded"].to_numpy(), where="post",
+                  color=colour, linewidth=1.6)  # fmt: skip
+        axes.set_ylabel("discarded pictures", fontsize=9, color=colour)
+    else:
+        came = table.filter(pl.col("event") == "response")
+        axes.step(came["time_s"].to_numpy(), came["bitrate_mbps"].to_numpy(), where="post",
+                  color=colour, linewidth=1.6)  # fmt: skip
+        axes.set_ylabel("bitrate (Mbit/s)", fontsize=9, color=colour)
+    axes.set_ylim(0, max(1.0, axes.get_ylim()[1]))

@@ -1,0 +1,123 @@
+"""Films of test pictures: made by ffmpeg at first use, kept by the hash of the command.
+
+The file of a kind is the same wherever the same ffmpeg makes it: one thread, no time stamps. No
+film is in the repository; of ``cbr`` the frame table is (``crates/video/src/cbr.txt``).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pooch  # type: ignore[import-untyped]
+
+from skyweave.errors import ConfigError, unknown_name
+
+_LIMIT_S = 900
+"""Longer than a slow machine takes."""
+_COMMON = (
+    "-c:a aac -b:a 128k -t 180 -fflags +bitexact -flags:v +bitexact -flags:a +bitexact "
+    "-movflags +faststart"
+)
+_SOUND = "-f lavfi -i sine=f=440:r=48000:d=180"
+_PICTURES = "-f lavfi -i testsrc2=s=640x360:r=30:d=180,format=yuv420p"
+_NOISE = (
+    "noise=alls=10:allf=t:enable='lt(mod(t,9),3)',"
+    "noise=alls=25:allf=t:enable='between(mod(t,9),3,6)'"
+)
+_COMMANDS: dict[str, str] = {
+    # 118 MB, 5.24 Mbit/s, whatever the pictures: filler data hold the rate (VIDEO-LEO).
+    "cbr": f"{_PICTURES} {_SOUND} -c:v libx264 -profile:v high -preset ultrafast "
+    "-x264-params nal-hrd=cbr:keyint=60:min-keyint=30:bframes=2:b-pyramid=none -threads 1 "
+    f"-b:v 5104k -minrate 5104k -maxrate 5104k -bufsize 5104k {_COMMON}",
+    # About the same mean, a rate that goes up and down with the noise in the pictures.
+    "vbr": f"{_PICTURES} {_SOUND} -vf {_NOISE} -c:v libx264 -profile:v high -preset superfast "
+    "-x264-params keyint=60:min-keyint=30:bframes=2:b-pyramid=none -threads 1 "
+    f"-b:v 5104k -maxrate 7600k -bufsize 7600k {_COMMON}",
+}
+_PROBE = "-loglevel error -show_entries packet=stream_index,pts_time,dts_time,pos,size -of csv=p=0"
+
+
+@dataclass(frozen=True)
+class Film:
+    """A film on this machine."""
+
+    kind: str
+    file: Path
+    frames: Path
+    """Its frame table: what ``film = { file = ... }`` of a study names."""
+
+
+def kinds() -> list[str]:
+    """Return the kinds of films that can be made."""
+    return list(_COMMANDS)
+
+
+def film(kind: str, cache: Path | None = None) -> Film:
+    """Return a film of a kind, made now if this machine has none.
+
+    ``cache`` is the folder that keeps it: that of this user if not given. Raises
+    :class:`ConfigError` for another kind, without ffmpeg, and for what ffmpeg or the disk refuses.
+    """
+    if kind not in _COMMANDS:
+        raise ConfigError(unknown_name("film", kind, _COMMANDS))
+    folder = _default_cache() if cache is None else cache
+    digest = hashlib.sha256(f"{_COMMANDS[kind]} {_PROBE}".encode()).hexdigest()[:16]
+    found = Film(kind, folder / f"{kind}-{digest}.mp4", folder / f"{kind}-{digest}.csv")
+    if not (found.file.is_file() and found.frames.is_file()):
+        with _said(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+            _make(found)
+    return found
+
+
+def _default_cache() -> Path:
+    return Path(pooch.os_cache("skyweave")) / "films"
+
+
+@contextlib.contextmanager
+def _said(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise ConfigError(
+            f"{folder}: the film cannot be kept there ({error.strerror}); choose another --cache"
+        ) from error
+
+
+def _make(wanted: Film) -> None:
+    """Make a film and its table beside their names; they have these when they are whole."""
+    for program in ("ffmpeg", "ffprobe"):
+        if shutil.which(program) is None:
+            raise ConfigError(f"{program} is not installed; on Debian: apt install ffmpeg")
+    with tempfile.TemporaryDirectory(dir=wanted.file.parent) as draft:
+        video, table = Path(draft) / "film.mp4", Path(draft) / "film.csv"
+        made = ["ffmpeg", "-nostdin", "-loglevel", "error", *_words(_COMMANDS[wanted.kind])]
+        _run([*made, str(video)])
+        table.write_text(_run(["ffprobe", *_words(_PROBE), str(video)]), encoding="ascii")
+        table.replace(wanted.frames)
+        video.replace(wanted.file)
+
+
+def _words(command: str) -> list[str]:
+    return command.split()
+
+
+def _run(argv: list[str]) -> str:
+    """Run a program to its end and return what it printed."""
+    try:
+        done = subprocess.run(argv, capture_output=True, text=True, timeout=_LIMIT_S, check=False)
+    except subprocess.TimeoutExpired as error:
+        raise ConfigError(
+            f"{argv[0]} took longer than {_LIMIT_S} s; give the machine more time, or less to do"
+        ) from error
+    if done.returncode != 0:
+        last = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
+        raise ConfigError(f"{argv[0]} failed: {last}")
+    return done.stdout
