@@ -120,10 +120,11 @@ impl Endpoint {
 
     /// A path was validated: those before it over the same interface have no more say.
     fn retire_older(&mut self, now: Instant, id: u32, net: PathId) {
-        let older = self.paths.replace_older(id, net);
-        if self.config.is_client() {
-            older.into_iter().for_each(|old| self.leave_path(now, old, APPLICATION_ABANDON));
+        if !self.config.is_client() {
+            return self.paths.mark_replaced();
         }
+        let older = self.paths.replace_older(id, net);
+        older.into_iter().for_each(|old| self.leave_path(now, old, APPLICATION_ABANDON));
     }
 
     pub(super) fn leave_path(&mut self, now: Instant, id: u32, error_code: u64) {
@@ -135,8 +136,7 @@ impl Endpoint {
         path.challenge = None;
         let net = path.net;
         if !self.config.is_client() {
-            // The client keeps its older path, whatever we took the newer one for.
-            self.paths.restore_replaced(net);
+            self.paths.mark_replaced();
         }
         self.control.push(Frame::PathAbandon { path: id, error_code });
         self.trace.path_event(now, id, Event::PathAbandoned(net, error_code));

@@ -188,7 +188,7 @@ impl Paths {
 
     // ---- what happens to them ----------------------------------------------------------------
 
-    /// A path was validated: those before it over the same interface have no more say.
+    /// Client: a path was validated; those before it over the same interface have no more say.
     pub fn replace_older(&mut self, id: u32, net: PathId) -> Vec<u32> {
         let mut older = Vec::new();
         for path in self.open.iter_mut() {
@@ -200,11 +200,13 @@ impl Paths {
         older
     }
 
-    /// A path was given up: one that it had replaced is all that is left over its interface.
-    pub fn restore_replaced(&mut self, net: PathId) {
-        let left = |path: &&mut Path| path.net == net && path.drains_until.is_none();
-        if let Some(newest) = self.open.iter_mut().rev().find(left) {
-            newest.replaced = false;
+    /// Server: a path has no more say while a newer one that is validated goes the same way. That ends
+    /// when the newer one is given up, or moves.
+    pub fn mark_replaced(&mut self) {
+        let open = self.open.iter().filter(|path| path.is_open());
+        let ways: Vec<(u32, PathId)> = open.map(|path| (path.id, path.net)).collect();
+        for path in &mut self.open {
+            path.replaced = ways.iter().any(|(id, net)| *id > path.id && *net == path.net);
         }
     }
 

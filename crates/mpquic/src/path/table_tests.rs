@@ -177,3 +177,20 @@ fn silence_fires_the_sign_of_life_only_where_it_is_wanted() {
     assert_eq!(paths.due(ms(1500), 0, running(None)), Some(Due::Drained));
     assert!(!paths.has_any());
 }
+
+#[test]
+fn a_path_counts_again_when_the_one_that_replaced_it_moves_or_is_given_up() {
+    let mut paths = paths(2);
+    let replaced = |paths: &mut Paths| {
+        paths.mark_replaced();
+        paths.values().map(|path| path.replaced).collect::<Vec<_>>()
+    };
+    assert_eq!(replaced(&mut paths), [false, false]);
+    paths.get_mut(1).unwrap().net = PathId(0);
+    assert_eq!(replaced(&mut paths), [true, false]);
+    paths.get_mut(1).unwrap().net = PathId(3);
+    assert_eq!(replaced(&mut paths), [false, false]);
+    paths.get_mut(1).unwrap().net = PathId(0);
+    paths.get_mut(1).unwrap().drains_until = Some(ms(9));
+    assert_eq!(replaced(&mut paths), [false, false]);
+}
