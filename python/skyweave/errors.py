@@ -3,9 +3,20 @@
 from collections.abc import Iterable
 from pathlib import Path
 
+LONGEST_SENTENCE = 2000
+"""Characters of an error; the middle of what is longer is left out."""
+
 
 class SkyweaveError(Exception):
     """What went wrong, where, and what to do; the command line prints it and exits with code 2."""
+
+    def __str__(self) -> str:
+        """Return the sentence, of a length that a person can read whatever it repeats."""
+        said = super().__str__()
+        if len(said) <= LONGEST_SENTENCE:
+            return said
+        half = LONGEST_SENTENCE // 2
+        return f"{said[:half]} [...] {said[-half:]}"
 
 
 class ConfigError(SkyweaveError):

@@ -170,7 +170,7 @@ BAD = [
     ("share = 0.055", "share = 1.5", "less than 1"),
     ('kind = "starlink"', 'kind = "starlnk"', "kind"),
     ('name = "alaska"', 'nam = "alaska"', "name"),
-    ('name = "alaska"', 'name = "alaska', "is not TOML"),
+    ('name = "alaska"', 'name = "alaska', "is not valid TOML"),
 ]
 
 

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
+from fluid import tree
 
 from skyweave.errors import ConfigError
+from skyweave.study import Job, StudyObserver
 from skyweave.study.run import cluster
 from skyweave.study.run.session import StudyOptions, run_study
 
@@ -80,3 +87,97 @@ def test_workers_of_another_build_are_refused() -> None:
 
     with pytest.raises(ConfigError, match=r"worker tcp://w:1 has Skyweave 0\.0\.1\+beef, but"):
         cluster._check_versions(Other(), "tcp://x:1", "0.1.0+cafe")
+
+
+WORKER = """
+import time
+from pathlib import Path
+
+from skyweave.engine.simulator import simulate as honest
+from skyweave.study.run import cluster
+
+GO = Path({go!r})
+
+
+def when_told(run):
+    while not GO.exists():
+        time.sleep(0.01)
+    return honest(run)
+
+
+cluster.simulate = when_told
+"""
+PRETENDER = """
+import dataclasses
+
+from skyweave.engine.simulator import simulate as honest
+from skyweave.study.run import cluster
+
+cluster.build = lambda: "0.0.1+beef 12345678"
+cluster.simulate = {simulate}
+"""
+OTHERWISE = "lambda run: dataclasses.replace(honest(run), totals={})"
+FAILING = "lambda run: 1 / 0"
+
+
+@contextmanager
+def worker(address: str, preload: Path, text: str) -> Iterator[None]:
+    """A worker of one thread in a process of its own, which runs ``text`` first."""
+    preload.write_text(text)
+    words = ["--nthreads", "1", "--no-nanny", "--no-dashboard", "--preload", str(preload)]
+    command = [sys.executable, "-m", "distributed.cli.dask_worker", address, *words]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        try:
+            yield
+        finally:
+            process.kill()
+
+
+class Late(StudyObserver):
+    """After the first run the honest worker halts and another joins; a note lets it go on."""
+
+    def __init__(self, go: Path, joins: Callable[[], None]) -> None:
+        self.notes: list[str] = []
+        self.go, self.joins = go, joins
+
+    def finished(self, job: Job) -> None:
+        if not self.notes and self.go.exists():
+            self.go.unlink()
+            self.joins()
+
+    def note(self, sentence: str) -> None:
+        self.notes.append(sentence)
+        self.go.touch()
+
+
+@pytest.mark.filterwarnings("ignore")  # Dask's own, from starting and stopping processes
+@pytest.mark.parametrize("simulate", [OTHERWISE, FAILING])
+def test_a_worker_of_another_build_that_joins_late_is_not_believed(
+    study: Path, tmp_path: Path, simulate: str
+) -> None:
+    run_study(study, StudyOptions(out=tmp_path / "local", jobs=1))
+    go = tmp_path / "go"
+    go.touch()
+    with (
+        distributed.LocalCluster(n_workers=0, dashboard_address=None) as local,
+        distributed.Client(local) as client,
+        ExitStack() as stack,
+    ):
+        address = local.scheduler_address
+        stack.enter_context(worker(address, tmp_path / "honest.py", WORKER.format(go=str(go))))
+        client.wait_for_workers(1)
+
+        def joins() -> None:
+            pretender = PRETENDER.format(simulate=simulate)
+            stack.enter_context(worker(address, tmp_path / "pretender.py", pretender))
+            client.wait_for_workers(2)
+
+        seen = Late(go, joins)
+        run_study(study, StudyOptions(out=tmp_path / "cluster", cluster=address), seen)
+    assert seen.notes
+    if simulate == OTHERWISE:
+        assert re.fullmatch(
+            r"Run \w+ was made by Skyweave 0\.0\.1\+beef 12345678, not .*; it is done again\.",
+            seen.notes[0],
+        )
+    assert tree(tmp_path / "cluster") == tree(tmp_path / "local")

@@ -1,4 +1,9 @@
+use forecast::Forecast;
 use units::{Bitrate, Duration, PathId};
+
+/// Most that filler is written in at once, whatever the transport.
+pub const MAX_FILLER_BYTES: usize = 1 << 18;
+static ZEROS: [u8; MAX_FILLER_BYTES] = [0; MAX_FILLER_BYTES];
 
 /// A stream of a connection, as its transport calls it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -52,8 +57,26 @@ pub trait Streams {
     /// a write that was cut short.
     fn write(&mut self, stream: StreamId, data: &[u8]) -> usize;
 
+    /// Most bytes that [`Streams::write_filler`] writes at once, at most [`MAX_FILLER_BYTES`]. Where each
+    /// write is sent by itself, that shows in the packets.
+    fn filler_bytes(&self) -> usize {
+        1 << 16
+    }
+
     /// Writes this many zeros, as [`Streams::write`] does: content that nobody looks at.
-    fn write_filler(&mut self, stream: StreamId, bytes: u64) -> u64;
+    fn write_filler(&mut self, stream: StreamId, bytes: u64) -> u64 {
+        let at_once = self.filler_bytes().min(MAX_FILLER_BYTES) as u64;
+        let mut written = 0;
+        while written < bytes {
+            let next = (bytes - written).min(at_once) as usize;
+            let taken = self.write(stream, &ZEROS[..next]);
+            written += taken as u64;
+            if taken < next {
+                break;
+            }
+        }
+        written
+    }
 
     /// The stream ends with what was written.
     fn finish(&mut self, stream: StreamId);
@@ -76,6 +99,11 @@ pub trait Streams {
 
     /// The paths as they are now.
     fn paths(&self) -> Vec<PathStatus>;
+
+    /// What is known ahead of a path at present: where the driver has it, what was issued last.
+    fn forecast(&self, _path: PathId) -> Option<&Forecast> {
+        None
+    }
 
     /// Longest DATAGRAM (RFC 9221) that can be sent; 0: the transport has none.
     fn longest_datagram_bytes(&self) -> usize {

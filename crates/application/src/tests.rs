@@ -1,5 +1,6 @@
 mod bulk;
 mod descriptions;
+mod forecasts;
 mod hostile;
 mod paced;
 mod pipe;

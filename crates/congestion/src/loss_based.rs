@@ -192,21 +192,21 @@ impl Window {
         true
     }
 
-    /// Halves once per RTO of idleness, down to the initial window; true when that changed it
-    /// (RFC 5681 §4.1 with the decay of RFC 2861 §3.1; Linux `tcp_cwnd_restart`).
+    /// Halves once per RTO of idleness, down to the initial window, in whole packets; true when that
+    /// changed it (RFC 5681 §4.1 with the decay of RFC 2861 §3.1; Linux `tcp_cwnd_restart`).
     pub(crate) fn restart_after_idle(&mut self, idle: Duration, rto: Duration) -> bool {
-        let floor = self.initial.min(self.packets);
-        let before = self.packets;
+        if idle <= rto {
+            return false;
+        }
+        let (floor, before) = (self.initial.min(self.packets), self.packets);
+        // Linux tcp_current_ssthresh
+        self.ssthresh = self.ssthresh.max((before * 0.5).floor() + (before * 0.25).floor());
         let mut left = idle;
         while left > rto && self.packets > floor {
             left -= rto;
-            self.packets = (self.packets * 0.5).max(floor);
+            self.packets = (self.packets * 0.5).floor().max(floor);
         }
-        let shrunk = self.packets < before;
-        if shrunk {
-            self.ssthresh = self.ssthresh.max(before * 0.75); // Linux tcp_current_ssthresh
-        }
-        shrunk
+        self.packets < before
     }
 
     /// Half the window, and half the threshold unless in slow start

@@ -1,10 +1,10 @@
 //! An application on an endpoint: events of the one become events of the other.
 
 use crate::{Endpoint, Event, Read as Found};
-use application::{Application, PathStatus, Read, Signal, StreamId, Streams, deliver};
+use application::{Application, Forecasts, PathStatus, Read, Signal, StreamId, Streams, deliver};
+use forecast::Forecast;
 use units::{Instant, PathId};
 
-static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
 /// Paths are counted below this by their owners.
 const MAX_PATHS: u8 = 64;
 
@@ -15,9 +15,16 @@ pub struct ApplicationHost {
     blocked: bool,
     read_bytes: u64,
     written_bytes: u64,
+    forecasts: Forecasts,
 }
 
 impl ApplicationHost {
+    /// The application sees what is known ahead of a path. The endpoint hears of it by
+    /// [`Endpoint::set_forecast`].
+    pub fn foresee(&mut self, path: PathId, forecast: Forecast) {
+        self.forecasts.update(path, forecast);
+    }
+
     /// What an event of the endpoint says to an application; `None`: nothing.
     pub fn signal(event: &Event) -> Option<Signal> {
         match *event {
@@ -79,19 +86,6 @@ impl Streams for Served<'_> {
         taken
     }
 
-    fn write_filler(&mut self, stream: StreamId, bytes: u64) -> u64 {
-        let mut written = 0;
-        while written < bytes {
-            let next = (bytes - written).min(ZEROS.len() as u64) as usize;
-            let taken = self.write(stream, &ZEROS[..next]);
-            written += taken as u64;
-            if taken < next {
-                break;
-            }
-        }
-        written
-    }
-
     fn finish(&mut self, stream: StreamId) {
         let _ended = self.endpoint.finish(stream.0); // refused only when the peer stopped it
     }
@@ -122,6 +116,10 @@ impl Streams for Served<'_> {
             received_bytes: stats.unique_bytes,
         });
         status.collect()
+    }
+
+    fn forecast(&self, path: PathId) -> Option<&Forecast> {
+        self.host.forecasts.get(path)
     }
 
     fn longest_datagram_bytes(&self) -> usize {

@@ -99,8 +99,8 @@ pub struct Config {
     /// Server: what the token of the client's first packet said ([`crate::Retry::check`]), if it
     /// was asked for one. Its address counts as proven.
     pub retried: Option<Retried>,
-    /// Key of the stateless reset tokens: secret, and the connection's own unless an end that lost its
-    /// state shall answer ([`crate::stateless_reset`]).
+    /// Key of the stateless reset tokens, which is secret: whoever has it can answer for an end that
+    /// lost its state ([`crate::stateless_reset`]). Zeroes: the connection draws its own.
     pub reset_key: [u8; 32],
 }
 

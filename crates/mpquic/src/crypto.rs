@@ -1,6 +1,8 @@
 //! Packet protection (RFC 9001 §5): the order of its steps. The cryptography is rustls' and ring's.
 
 use crate::wire::{ConnectionId, ResetToken};
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha20Rng;
 use ring::{aead, hmac};
 use rustls::crypto::ring::cipher_suite::TLS13_AES_128_GCM_SHA256;
 use rustls::quic::{HeaderProtectionKey, Keys, PacketKey, Version};
@@ -85,6 +87,16 @@ pub(crate) fn retry_tag(body: &[u8], original_dcid: &ConnectionId) -> Option<[u8
 pub(crate) fn retry_is_authentic(packet: &[u8], original_dcid: &ConnectionId) -> bool {
     let Some((body, tag)) = packet.split_last_chunk::<16>() else { return false };
     retry_tag(body, original_dcid).is_some_and(|expected| expected == *tag)
+}
+
+/// A key of reset tokens that nobody else has (RFC 9000 §10.3.2); whatever else is drawn from the
+/// seed stays as it is.
+pub(crate) fn own_reset_key(seed: u64) -> [u8; 32] {
+    let mut rng = ChaCha20Rng::seed_from_u64(seed);
+    rng.set_stream(1);
+    let mut key = [0; 32];
+    rng.fill_bytes(&mut key);
+    key
 }
 
 /// The reset token of a connection ID (RFC 9000 §10.3.2).

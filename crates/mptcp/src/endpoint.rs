@@ -2,23 +2,27 @@
 
 mod handling;
 mod paths;
+mod persist;
 mod scheduling;
 mod stats;
 mod upstream;
 mod v096;
+mod views;
 
 pub use stats::{PathStats, Totals};
 
 use crate::config::{EndpointConfig, Mode};
 use crate::event::{Event, EventKind};
-use crate::meta::{ReceiveBuffer, SendBuffer};
+use crate::meta::{Cuts, ReceiveBuffer, SendBuffer};
 use crate::segment::{Kind, Payload, Segment};
 use crate::subflow::{Subflow, SubflowSender};
 use congestion::Group;
 use forecast::{Feed, Forecast};
-use scheduler::{Dispatch, PathView, Scheduler};
+use persist::Persist;
+use scheduler::{Dispatch, Scheduler};
 use std::collections::VecDeque;
 use units::{Instant, PathId};
+use views::Views;
 
 /// What an endpoint remembers of a path beyond the life of one subflow.
 #[derive(Debug, Default)]
@@ -64,11 +68,14 @@ pub struct Endpoint {
     /// Something happened since the last round of sending.
     dirty: bool,
     events: Vec<Event>,
-    views: Vec<PathView>,
+    views: Views,
     /// Interfaces that went away, still to be announced to the peer.
     removals: Vec<(PathId, u16)>,
     meta_at: Instant,
     meta_backoff: u32,
+    persist: Persist,
+    /// The path that brought the last data.
+    fed_by: PathId,
     window_blocked: bool,
     totals: Totals,
 }
@@ -82,8 +89,9 @@ impl Endpoint {
         let path = || PathState { feed: feed.clone(), ..<_>::default() };
         Self {
             send: match config.mode {
-                Mode::Tcp | Mode::V096 => send,
-                Mode::Upstream => send.cutting(),
+                Mode::Tcp => send.cutting(Cuts::writes()),
+                Mode::V096 => send,
+                Mode::Upstream => send.cutting(Cuts::upstream()),
             },
             receive: ReceiveBuffer::new(
                 config.receive_buffer_bytes,
@@ -99,10 +107,12 @@ impl Endpoint {
             outbox: VecDeque::new(),
             dirty: false,
             events: Vec::new(),
-            views: Vec::with_capacity(paths),
+            views: Views::new(paths),
             removals: Vec::new(),
             meta_at: Instant::FAR_FUTURE,
             meta_backoff: 0,
+            persist: Persist::default(),
+            fed_by: PathId(0),
             window_blocked: false,
             totals: Totals::default(),
         }
@@ -134,7 +144,8 @@ impl Endpoint {
         self.config.mode.mss_bytes()
     }
 
-    /// Bytes delivered to the application, in order and once.
+    /// Bytes that came in order, each counted once; the application says what it has of them
+    /// ([`Endpoint::read`]).
     pub fn delivered_bytes(&self) -> u64 {
         self.receive.next()
     }
@@ -170,14 +181,15 @@ impl Endpoint {
         let sends_data = self.send.offered() > 0;
         for index in 0..self.subflows.len() {
             let Some(subflow) = &mut self.subflows[index] else { continue };
-            if sends_data && subflow.is_established() {
-                subflow.tx.note_app_limited();
+            if sends_data && subflow.is_established() && subflow.tx.note_app_limited() {
+                self.views.outdate(subflow.path);
             }
             if subflow.rx.acks.is_due() && subflow.is_established() {
                 self.push_segment(now, index, Kind::Data, None);
             }
         }
         self.announce_removals(now);
+        self.check_persist(now);
     }
 
     /// `__mptcp_sync_sndbuf`: the connection may hold as much as its subflows together.
@@ -209,6 +221,7 @@ impl Endpoint {
             && subflow.is_established()
             && let Some(payload) = subflow.tx.transmit(now)
         {
+            self.views.outdate(subflow.path);
             self.push_segment(now, index, Kind::Data, Some(payload));
         }
     }
@@ -265,13 +278,14 @@ impl Endpoint {
     pub fn poll_timeout(&self) -> Option<Instant> {
         let subflows = self.subflows.iter().flatten().map(Subflow::next_timer);
         let first = subflows.min().unwrap_or(Instant::FAR_FUTURE);
-        let first = first.min(self.meta_at).min(self.dispatch.wake_at());
+        let first = first.min(self.meta_at).min(self.dispatch.wake_at()).min(self.persist.at());
         (first != Instant::FAR_FUTURE).then_some(first)
     }
 
     /// Fires every timer that is due.
     pub fn on_timeout(&mut self, now: Instant) {
         self.dirty = true;
+        self.views.outdate_all();
         self.rest_paths(now);
         for index in 0..self.subflows.len() {
             let Some(subflow) = &mut self.subflows[index] else { continue };
@@ -287,6 +301,7 @@ impl Endpoint {
             self.apply(now, PathId(index as u8), &effects);
         }
         self.dispatch.on_timer(now);
+        self.on_persist_timer(now);
         if self.meta_at <= now {
             match self.config.mode {
                 Mode::Tcp => self.meta_at = Instant::FAR_FUTURE,

@@ -11,6 +11,8 @@ pub enum Kind {
     JoinAck,
     /// Data, an acknowledgement, or both.
     Data,
+    /// Asks for an acknowledgement, and so for the window (RFC 9293 §3.8.6.1).
+    Probe,
 }
 
 /// A piece of the stream and its place in both sequence spaces (a DSS mapping, RFC 8684 §3.3).

@@ -2,7 +2,7 @@
 //! `crates/sim`.
 
 use crate::Payload;
-use crate::meta::{ReceiveBuffer, SendBuffer};
+use crate::meta::{Cuts, ReceiveBuffer, SendBuffer};
 use crate::subflow::SubflowReceiver;
 use proptest::prelude::*;
 use scheduler::PathSet;
@@ -13,6 +13,7 @@ mod handshakes;
 mod pacing;
 mod pairs;
 mod senders;
+mod windows;
 
 const MSS: u64 = 1428;
 
@@ -29,7 +30,7 @@ fn at(millis: u64) -> Instant {
 fn a_segment_is_cut_at_the_end_of_the_window_upstream() {
     for (upstream, expected) in [(false, MSS), (true, 100)] {
         let send = SendBuffer::new(1 << 40, MSS);
-        let mut send = if upstream { send.cutting() } else { send };
+        let mut send = if upstream { send.cutting(Cuts::upstream()) } else { send };
         send.offer(10 * MSS);
         send.on_data_ack(0, MSS + 100);
         assert_eq!(send.next_new(), Some((0, MSS)));
@@ -44,7 +45,7 @@ fn a_segment_is_cut_at_the_end_of_the_window_upstream() {
 #[test]
 fn upstream_ends_segments_with_bursts_and_with_writes_that_left_at_once() {
     let ends = |held_up_at: Option<u64>| {
-        let mut send = SendBuffer::new(1 << 40, MSS).cutting();
+        let mut send = SendBuffer::new(1 << 40, MSS).cutting(Cuts::upstream());
         send.offer(1 << 20);
         send.on_data_ack(0, 1 << 40);
         let mut short = Vec::new();
@@ -60,6 +61,59 @@ fn upstream_ends_segments_with_bursts_and_with_writes_that_left_at_once() {
     let bursts = [65_456, 130_912, 196_368, 261_824];
     assert_eq!(ends(Some(200_000)), bursts);
     assert_eq!(ends(None), [&bursts[..], &[1 << 18]].concat());
+}
+
+/// A head of 8 bytes and what follows it are two writes, unless the first has to wait.
+#[test]
+fn upstream_ends_a_segment_with_each_write_that_left_before_the_next() {
+    for held_up in [false, true] {
+        let mut send = SendBuffer::new(1 << 40, MSS).cutting(Cuts::upstream());
+        send.on_data_ack(0, 1 << 40);
+        send.offer(8);
+        assert!(send.write_begins() && !send.write_begins());
+        if held_up {
+            send.on_held_up();
+        }
+        send.offer(2000);
+        let first = if held_up { MSS } else { 8 };
+        assert_eq!(send.next_new(), Some((0, first)));
+        send.on_assigned(0, first, PathSet::EMPTY);
+        assert_eq!(send.write_begins(), !held_up);
+        assert_eq!(send.next_new(), Some((first, (2008 - first).min(MSS))));
+    }
+}
+
+/// `sk_stream_is_writeable`: an application that filled the buffer writes on when a third of it is free.
+#[test]
+fn a_writer_that_was_cut_short_waits_for_a_third_of_the_buffer_upstream() {
+    for (upstream, unsent_segments) in [(true, [0, 3]), (false, [2, 3])] {
+        let send = SendBuffer::new(9 * MSS, MSS);
+        let mut send = if upstream { send.cutting(Cuts::upstream()) } else { send };
+        send.on_data_ack(0, 1 << 40);
+        send.offer(1 << 30);
+        while let Some((dsn, bytes)) = send.next_new() {
+            send.on_assigned(dsn, bytes, PathSet::EMPTY);
+        }
+        for (acked, unsent) in [2, 3].into_iter().zip(unsent_segments) {
+            send.on_data_ack(acked * MSS, 1 << 40);
+            assert_eq!(send.unsent_bytes(), unsent * MSS);
+        }
+    }
+}
+
+/// Plain TCP without Nagle's algorithm: a head leaves alone, and nothing else is cut.
+#[test]
+fn plain_tcp_ends_segments_with_what_was_offered_at_once() {
+    let mut send = SendBuffer::new(1 << 40, MSS).cutting(Cuts::writes());
+    send.on_data_ack(0, 1 << 40);
+    send.offer(8);
+    send.offer(300_000);
+    let mut short = Vec::new();
+    while let Some((dsn, bytes)) = send.next_new() {
+        send.on_assigned(dsn, bytes, PathSet::EMPTY);
+        short.extend((bytes < MSS).then_some(dsn + bytes));
+    }
+    assert_eq!(short, [8, 300_008]);
 }
 
 #[test]
@@ -170,10 +224,12 @@ fn out_of_order_data_close_the_window_and_its_edge_never_goes_back() {
     assert_eq!(receive.insert(2000, 3000), 3000);
     assert_eq!(receive.advertise(0), 10_000, "promised is promised");
     assert_eq!(receive.insert(0, 1000), 1000);
+    receive.consume(u64::MAX);
     // Next is 1000 and 3000 bytes wait: 1000 + 7000 is less than what was promised.
     assert_eq!(receive.advertise(0), 10_000);
     assert_eq!(receive.insert(1000, 1000), 1000);
     assert_eq!((receive.next(), receive.waiting_bytes()), (5000, 0));
+    receive.consume(u64::MAX);
     assert_eq!(receive.advertise(0), 15_000);
     assert_eq!(receive.insert(4000, 2000), 1000, "half of it is known");
     assert_eq!(receive.duplicate_bytes(), 1000);
@@ -187,18 +243,23 @@ fn autotuning_makes_room_for_twice_a_round_trip_up_to_the_limit() {
     let rtt = Duration::from_millis(100);
     assert_eq!(receive.advertise(0), 65_535);
     receive.insert(0, 20_000);
+    receive.consume(u64::MAX);
     receive.autotune(at(99), rtt);
     assert_eq!(receive.advertise(0), 20_000 + 65_535, "the round is not over");
     receive.autotune(at(100), rtt);
     // Twice the 10,000 of the round before: 40,000, and twice the growth of that, 40,000.
     assert_eq!(receive.advertise(0), 20_000 + 120_000);
     receive.insert(20_000, 10_000);
+    receive.consume(u64::MAX);
     receive.autotune(at(200), rtt);
     assert_eq!(receive.advertise(0), 30_000 + 120_000, "a slow round takes nothing back");
     receive.insert(130_000, 20_000);
+    receive.consume(u64::MAX);
     assert_eq!(receive.advertise(0), 30_000 + 240_000 - 20_000, "room behind what waits");
     receive.insert(30_000, 100_000);
+    receive.consume(u64::MAX);
     receive.insert(150_000, 600_000);
+    receive.consume(u64::MAX);
     receive.autotune(at(300), rtt);
     assert_eq!(receive.advertise(0), 750_000 + 1_000_000, "up to the limit");
 }
@@ -211,13 +272,14 @@ fn payload(seq: u64) -> Payload {
 fn sack_blocks_name_the_latest_change_first() {
     let mut receiver = SubflowReceiver::default();
     for seq in [2, 5, 6, 9] {
-        receiver.on_payload(at(seq), payload(seq), at(0), |_| panic!("nothing is in order"));
+        receiver
+            .on_payload(at(seq), payload(seq), at(0), ms(200), |_| panic!("nothing is in order"));
     }
     let blocks =
         |receiver: &SubflowReceiver, most| -> Vec<_> { receiver.sacks(most).ascending().collect() };
     assert_eq!(blocks(&receiver, 3), [(2, 3), (5, 7), (9, 10)]);
     assert_eq!(blocks(&receiver, 1), [(9, 10)]);
-    receiver.on_payload(at(10), payload(3), at(0), |_| ());
+    receiver.on_payload(at(10), payload(3), at(0), ms(200), |_| ());
     assert_eq!(blocks(&receiver, 1), [(2, 4)], "it grew last");
 }
 
@@ -225,9 +287,9 @@ fn sack_blocks_name_the_latest_change_first() {
 fn a_repeated_segment_is_reported_once_and_delivered_never_again() {
     let mut receiver = SubflowReceiver::default();
     let mut delivered = 0;
-    receiver.on_payload(at(1), payload(0), at(0), |_| delivered += 1);
+    receiver.on_payload(at(1), payload(0), at(0), ms(200), |_| delivered += 1);
     assert_eq!(receiver.on_ack_sent(), (false, at(0)));
-    receiver.on_payload(at(2), payload(0), at(1), |_| delivered += 1);
+    receiver.on_payload(at(2), payload(0), at(1), ms(200), |_| delivered += 1);
     assert!(receiver.acks.is_due());
     assert_eq!(receiver.on_ack_sent(), (true, at(0)));
     assert_eq!((delivered, receiver.on_ack_sent().0), (1, false));
@@ -242,7 +304,7 @@ proptest! {
         let mut receive = ReceiveBuffer::new(1 << 30, false, MSS);
         let (mut next, mut fresh) = (0, 0);
         for seq in &order {
-            receiver.on_payload(at(1), payload(*seq), at(0), |piece| {
+            receiver.on_payload(at(1), payload(*seq), at(0), ms(200), |piece| {
                 assert_eq!(piece.seq, next);
                 next += 1;
                 fresh += receive.insert(piece.dsn, piece.bytes);

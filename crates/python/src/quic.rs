@@ -6,8 +6,9 @@ use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use serde::{Deserialize, Serialize};
 use sockets::{
-    Anchor, Behaviour, Carry, Clock, Fetch, Files, HQ_INTEROP, Identity, Local, Notice, Options,
-    PathReport, Progress, RetryPolicy, Served, Server, ServerConfig, SocketError, TransferServer,
+    Anchor, Behaviour, Carry, Clock, Fetch, Files, HQ_INTEROP, Identity, Limits, Local, Notice,
+    Options, PathReport, Progress, RetryPolicy, Served, Server, ServerConfig, SocketError,
+    TransferServer, bound_for_files,
 };
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -37,7 +38,8 @@ struct ServeRequest {
     cert: Option<PathBuf>,
     key: Option<PathBuf>,
     names: Vec<String>,
-    max_connections: usize,
+    limits: Limits,
+    hidden: bool,
     retry: RetryPolicy,
     options: Options,
 }
@@ -148,6 +150,7 @@ pub(crate) fn quic_fetch(py: Python<'_>, request: &str, watch: Py<PyAny>) -> PyR
 #[pyclass(frozen, module = "skyweave._skyweave")]
 pub(crate) struct QuicFileServer {
     root: PathBuf,
+    hidden: bool,
     server: Mutex<Server>,
     #[pyo3(get)]
     fingerprint: String,
@@ -167,18 +170,20 @@ impl QuicFileServer {
         };
         let identity = identity.map_err(raise)?;
         let role = identity.role(HQ_INTEROP).map_err(raise)?;
+        let mut endpoint = request.options.config(role).map_err(raise)?;
+        bound_for_files(&mut endpoint);
         let config = ServerConfig {
-            endpoint: request.options.config(role).map_err(raise)?,
+            endpoint,
             scheduler: request.options.scheduler.clone().into(),
             qlog: request.options.qlog.clone(),
-            max_connections: request.max_connections,
-            max_half_open: request.max_connections,
+            limits: request.limits,
             retry: request.retry,
             clock: Clock::start(),
         };
         let server = Server::bind(request.listen, config).map_err(raise)?;
         let (fingerprint, port) = (identity.fingerprint(), server.port());
-        Ok(Self { root: request.root, server: Mutex::new(server), fingerprint, port })
+        let (root, hidden) = (request.root, request.hidden);
+        Ok(Self { root, hidden, server: Mutex::new(server), fingerprint, port })
     }
 
     /// Serves until `watch` raises; it is called with a JSON list of what happened. Raises that, and
@@ -186,7 +191,7 @@ impl QuicFileServer {
     fn run(&self, py: Python<'_>, watch: Py<PyAny>) -> PyResult<()> {
         let mut raised = Raised::default();
         let result = py.detach(|| {
-            let mut files = Files::new(&self.root, |news: &[Served], connections| {
+            let mut files = Files::new(&self.root, self.hidden, |news: &[Served], connections| {
                 let news: Vec<_> = news.iter().map(served).collect();
                 raised.call(&watch, &(connections, news))
             })
@@ -206,7 +211,11 @@ fn served(one: &Served) -> (&'static str, String, String, Option<u64>) {
         Served::Opened(from) => ("opened", from.to_string(), String::new(), None),
         Served::Path(from, ip) => ("path", from.to_string(), ip.to_string(), None),
         Served::Asked(from, path, bytes) => ("asked", from.to_string(), path.clone(), *bytes),
+        Served::Failed(from, path, why) => {
+            ("failed", from.to_string(), format!("{path}: {why}"), None)
+        }
         Served::Closed(from, how) => ("closed", from.to_string(), how.clone(), None),
+        Served::Missed(count) => ("missed", String::new(), String::new(), Some(*count)),
     }
 }
 

@@ -185,22 +185,56 @@ fn delivery_rate_is_the_bottleneck_rate() {
     assert!(!sample.app_limited);
 }
 
+/// The first 16, and 16 more after a silence of more than a retransmission timeout
+/// (`tcp_event_data_recv`); between them more than one full segment, or what is there after 40 ms.
 #[test]
 fn acknowledgements_are_quick_at_first_then_every_second_or_40_ms() {
     let mut policy = AckPolicy::default();
-    for packet in 0..16 {
-        policy.on_data(at(packet), true);
-        assert!(policy.is_due());
+    let data = |policy: &mut AckPolicy, millis, bytes, in_order| {
+        policy.on_data(at(millis), bytes, in_order, ms(250));
+        policy.is_due()
+    };
+    for start in [0, 267 + 20] {
+        for packet in 0..16 {
+            assert!(data(&mut policy, start + packet, 1448, true));
+            policy.on_ack_sent();
+        }
+        assert!(!data(&mut policy, start + 16, 1448, true));
+        assert_eq!(policy.deadline(), Some(at(start + 56)));
+        assert!(data(&mut policy, start + 17, 1448, true));
+        policy.on_ack_sent();
+        assert!(data(&mut policy, start + 18, 1448, false));
+        policy.on_ack_sent();
+        assert!(!data(&mut policy, start + 20, 1448, true), "not silent for long enough");
         policy.on_ack_sent();
     }
-    policy.on_data(at(20), true);
-    assert!(!policy.is_due());
-    assert_eq!(policy.deadline(), Some(at(60)));
-    policy.on_data(at(21), true);
+}
+
+/// `__tcp_ack_snd_check` counts bytes against the longest segment; `tcp_cleanup_rbuf` flushes what ended
+/// a write when the application has read everything.
+#[test]
+fn short_segments_are_acknowledged_when_they_are_read() {
+    let mut policy = AckPolicy::default();
+    for packet in 0..16 {
+        policy.on_data(at(packet), 1200, true, ms(250));
+    }
+    policy.on_ack_sent();
+    let mut due = Vec::new();
+    for (packet, bytes) in [1184, 16, 1184, 16, 1184, 16].into_iter().enumerate() {
+        policy.on_data(at(20 + packet as u64), bytes, true, ms(250));
+        due.push(policy.is_due());
+        if policy.is_due() {
+            policy.on_ack_sent();
+        }
+    }
+    assert_eq!(due, [false, false, true, false, false, true]);
+    policy.on_data(at(28), 16, true, ms(250));
+    policy.on_all_read();
     assert!(policy.is_due());
     policy.on_ack_sent();
-    policy.on_data(at(30), false);
-    assert!(policy.is_due());
+    policy.on_data(at(30), 1200, true, ms(250));
+    policy.on_all_read();
+    assert!(!policy.is_due(), "a full segment waits");
 }
 
 proptest! {

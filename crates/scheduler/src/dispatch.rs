@@ -190,6 +190,11 @@ impl Dispatch {
 
     // ---- what a scheduler hears --------------------------------------------------------------
 
+    /// See [`Scheduler::on_round`].
+    pub fn on_round(&mut self) {
+        self.scheduler.on_round();
+    }
+
     /// See [`Scheduler::on_sent`].
     pub fn on_sent(&mut self, now: Instant, path: PathId, bytes: u64) {
         self.scheduler.on_sent(now, path, bytes);

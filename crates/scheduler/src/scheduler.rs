@@ -30,6 +30,9 @@ pub struct Capabilities {
     /// The connection may use opportunistic retransmission and penalisation (mode `v0.96`,
     /// docs/model.md §2.6 and §2.7). By default it may.
     pub receive_buffer_optimisation: bool,
+    /// A decision holds for a whole fragment of the stream (32,728 bytes), whatever room is left on the
+    /// path, as `__subflow_push_pending` has it (mode `upstream`, docs/model.md §2.4). Not by default.
+    pub whole_fragments: bool,
     /// How likely a foreseen outage must be for the connection to heed it, by default as likely as
     /// not: less likely ones are not in the view, and no path rests for them.
     pub least_probability: Probability,
@@ -41,6 +44,7 @@ impl Default for Capabilities {
             queue_limit_windows: 0,
             repeats: false,
             receive_buffer_optimisation: true,
+            whole_fragments: false,
             least_probability: Probability::EVEN,
         }
     }
@@ -54,6 +58,11 @@ impl Default for Capabilities {
 pub trait Scheduler: Send + std::fmt::Debug {
     /// Chooses a path for the segment being scheduled.
     fn select(&mut self, view: &ConnectionView<'_>) -> Decision;
+
+    /// The transport begins to hand data to its paths: after a write of the application, or because an
+    /// acknowledgement made room. It goes on until no data or no room is left. Multipath QUIC has no
+    /// such rounds.
+    fn on_round(&mut self) {}
 
     /// `bytes` of payload were assigned to `path`.
     fn on_sent(&mut self, _now: Instant, _path: PathId, _bytes: u64) {}

@@ -191,6 +191,40 @@ fn upstream_sends_bursts_where_the_queue_drains_first() {
     assert!(paths[1].unacked_bytes > paths[0].unacked_bytes, "{runs:?}");
 }
 
+/// `__mptcp_push_pending` asks anew with each write: when all is idle the first path in the list takes
+/// one, what is written behind it while that is under way takes the other, and so do most thin pieces if
+/// that one is faster (seen with Linux 6.18: 98 % of objects of 20 kB behind heads of 8 bytes).
+#[test]
+fn upstream_decides_thin_traffic_write_by_write() {
+    let mut scheduler = Algorithm::Upstream.build();
+    let mut paths = [path(0, 60, 10, 0), path(1, 40, 10, 0)];
+    for _ in 0..3 {
+        scheduler.on_round();
+        assert_eq!(scheduler.select(&view(&paths, 1 << 30)), send(0), "of two idle ones the first");
+        scheduler.on_sent(Instant::ZERO, PathId(0), 8);
+        paths[0].unacked_bytes = MSS;
+        scheduler.on_round();
+        for segment in 0..14 {
+            assert_eq!(scheduler.select(&view(&paths, 1 << 30)), send(1), "{segment}");
+            scheduler.on_sent(Instant::ZERO, PathId(1), MSS);
+            paths[1].unacked_bytes += MSS;
+        }
+        paths = [path(0, 60, 10, 0), path(1, 40, 10, 0)];
+    }
+}
+
+/// `conn_list` has subflows in the order in which they were established.
+#[test]
+fn upstream_lists_a_path_that_came_again_behind_the_others() {
+    let mut scheduler = Algorithm::Upstream.build();
+    let paths = [path(0, 60, 10, 0), path(1, 40, 10, 0)];
+    assert_eq!(scheduler.select(&view(&paths, 1 << 30)), send(0));
+    scheduler.on_path_event(Instant::ZERO, PathId(0), PathEvent::Closed);
+    scheduler.on_path_event(Instant::ZERO, PathId(0), PathEvent::Established);
+    scheduler.on_round();
+    assert_eq!(scheduler.select(&view(&paths, 1 << 30)), send(1));
+}
+
 #[test]
 fn names_round_trip_and_unknown_ones_are_refused() {
     for algorithm in Algorithm::ALL {

@@ -1,7 +1,7 @@
 //! The default scheduler of upstream Linux (`net/mptcp/protocol.c`,
 //! `mptcp_subflow_get_send`; docs/model.md §3.1b).
 
-use crate::{ConnectionView, Decision, PathEvent, PathView, Scheduler};
+use crate::{Capabilities, ConnectionView, Decision, PathEvent, PathView, Scheduler};
 use parameters::Info;
 use units::{Instant, PathId};
 
@@ -15,25 +15,32 @@ pub(crate) const INFO: Info = Info {
 /// 64 KiB minus headers: what one path gets in a row (`MPTCP_SEND_BURST_SIZE`).
 const BURST_BYTES: u64 = 65_428;
 
-/// Sends bursts on the path whose queue drains first at its average pacing rate.
+/// Sends bursts on the path whose queue drains first at its average pacing rate. A burst ends with
+/// the round of sending (`__mptcp_push_pending`), so that thin traffic is decided write by write.
 #[derive(Debug, Default)]
 pub struct Upstream {
     last: Option<PathId>,
     burst_bytes: u64,
-    /// Average pacing rate of each path in bit/s, zero before its first burst.
-    pace_bps: Vec<u64>,
+    /// In the order in which the paths were established (`conn_list`): of two that are idle the
+    /// first one wins.
+    paths: Vec<Paced>,
+}
+
+/// A path and its average pacing rate in bit/s, zero before its first burst.
+#[derive(Clone, Copy, Debug)]
+struct Paced {
+    id: PathId,
+    pace_bps: u64,
 }
 
 impl Upstream {
-    fn pace(&mut self, path: &PathView) -> &mut u64 {
-        if self.pace_bps.len() <= path.id.index() {
-            self.pace_bps.resize(path.id.index() + 1, 0);
+    /// Paths that no event announced come in the order of their ids.
+    fn list(&mut self, view: &ConnectionView<'_>) {
+        for path in view.paths {
+            if !self.paths.iter().any(|paced| paced.id == path.id) {
+                self.paths.push(Paced { id: path.id, pace_bps: 0 });
+            }
         }
-        let pace = &mut self.pace_bps[path.id.index()];
-        if *pace == 0 {
-            *pace = path.pacing_rate.as_bps();
-        }
-        pace
     }
 
     /// The path whose queue is gone first; paths without a pacing rate are skipped.
@@ -42,10 +49,16 @@ impl Upstream {
         view: &ConnectionView<'a>,
         backup: bool,
     ) -> Option<&'a PathView> {
-        let paced = view.paths.iter().filter(|p| p.usable && p.backup == backup && !p.tried);
-        let paced = paced.filter_map(|path| {
-            let pace = *self.pace(path);
-            (pace > 0).then(|| ((u128::from(path.unacked_bytes) << 32) / u128::from(pace), path))
+        self.list(view);
+        let paced = self.paths.iter_mut().filter_map(|paced| {
+            let path = view.paths.iter().find(|path| path.id == paced.id)?;
+            if paced.pace_bps == 0 {
+                paced.pace_bps = path.pacing_rate.as_bps();
+            }
+            let serves = path.usable && path.backup == backup && !path.tried;
+            let linger =
+                (u128::from(path.unacked_bytes) << 32).checked_div(paced.pace_bps.into())?;
+            serves.then_some((linger, path))
         });
         paced.min_by_key(|(linger, _)| *linger).map(|(_, path)| path)
     }
@@ -54,11 +67,12 @@ impl Upstream {
         let burst_bytes = BURST_BYTES.min(window_left_bytes);
         let queued_bytes = path.unacked_bytes;
         let rate_bps = path.pacing_rate.as_bps();
-        let pace = self.pace(path);
-        let total = u128::from(queued_bytes + burst_bytes).max(1);
-        let mix = u128::from(*pace) * u128::from(queued_bytes)
-            + u128::from(rate_bps) * u128::from(burst_bytes);
-        *pace = u64::try_from(mix / total).unwrap_or(u64::MAX).max(1);
+        if let Some(paced) = self.paths.iter_mut().find(|paced| paced.id == path.id) {
+            let total = u128::from(queued_bytes + burst_bytes).max(1);
+            let mix = u128::from(paced.pace_bps) * u128::from(queued_bytes)
+                + u128::from(rate_bps) * u128::from(burst_bytes);
+            paced.pace_bps = u64::try_from(mix / total).unwrap_or(u64::MAX).max(1);
+        }
         self.last = Some(path.id);
         self.burst_bytes = burst_bytes;
     }
@@ -85,6 +99,14 @@ impl Scheduler for Upstream {
         Decision::Send(path.id)
     }
 
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { whole_fragments: true, ..Capabilities::default() }
+    }
+
+    fn on_round(&mut self) {
+        self.burst_bytes = 0;
+    }
+
     fn on_sent(&mut self, _now: Instant, path: PathId, bytes: u64) {
         if self.last == Some(path) {
             self.burst_bytes = self.burst_bytes.saturating_sub(bytes);
@@ -95,10 +117,11 @@ impl Scheduler for Upstream {
         if matches!(event, PathEvent::Closed | PathEvent::Failed) && self.last == Some(path) {
             self.last = None;
         }
-        if event == PathEvent::Established
-            && let Some(pace) = self.pace_bps.get_mut(path.index())
-        {
-            *pace = 0;
+        if matches!(event, PathEvent::Closed | PathEvent::Established) {
+            self.paths.retain(|paced| paced.id != path);
+        }
+        if event == PathEvent::Established {
+            self.paths.push(Paced { id: path, pace_bps: 0 });
         }
     }
 }

@@ -2,7 +2,7 @@ use forecast::Foreseen;
 use units::{Bitrate, Duration, Instant, PathId};
 
 /// One path as a scheduler sees it. Windows and queues count in packets of one MSS.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PathView {
     /// Which path.
     pub id: PathId,

@@ -8,6 +8,7 @@ use crate::exposure::Exposure;
 use crate::outcome::{ConnectionTotals, EventRow, PathTotals, SampleRow};
 use crate::wire::Packet;
 use application::{Application, Row};
+use forecast::Forecast;
 use link::Direction;
 use mptcp::{EndpointConfig, Role};
 use std::collections::BTreeMap;
@@ -138,7 +139,7 @@ impl Connection {
         }
     }
 
-    pub fn sender_mut(&mut self) -> &mut dyn End {
+    fn sender_mut(&mut self) -> &mut dyn End {
         match self.direction {
             Direction::Down => &mut *self.server.end,
             Direction::Up => &mut *self.client.end,
@@ -150,6 +151,14 @@ impl Connection {
             Direction::Down => &*self.client.end,
             Direction::Up => &*self.server.end,
         }
+    }
+
+    /// What is known ahead of a path: both applications see it, and the end that sends most acts on it.
+    pub fn set_forecast(&mut self, path: PathId, forecast: &Forecast) {
+        for side in [&mut self.client, &mut self.server] {
+            side.end.foresee(path, forecast.clone());
+        }
+        self.sender_mut().set_forecast(path, forecast.clone());
     }
 
     /// The client opens the connection.

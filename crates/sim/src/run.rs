@@ -83,7 +83,7 @@ impl World {
                 Connection::new(one, (paths.clone(), backup), seed, scheduler, exposure)?;
             for (local, path) in paths.iter().enumerate() {
                 let known = config.paths[*path].known()?;
-                built.sender_mut().set_forecast(PathId(local as u8), known);
+                built.set_forecast(PathId(local as u8), &known);
             }
             connections.push(built);
             paths_of.push(paths);
@@ -171,8 +171,7 @@ impl World {
         let place = match action {
             Action::Forecast { connection, path, update } => {
                 let update = &self.updates[self.connections[connection].paths[path]][update];
-                let sender = self.connections[connection].sender_mut();
-                sender.set_forecast(PathId(path as u8), update.forecast.clone());
+                self.connections[connection].set_forecast(PathId(path as u8), &update.forecast);
                 connection
             }
             Action::Open { connection } => {

@@ -6,6 +6,7 @@ use crate::error::SocketError;
 use crate::foresight::{Foresight, PathForecasts};
 use crate::gate::RetryPolicy;
 use crate::interfaces::Local;
+use crate::limits::Limits;
 use crate::options::PACING_GRAIN;
 use crate::server::{Server, ServerConfig, Service};
 use crate::session::Session;
@@ -165,8 +166,7 @@ impl TransferServer {
             endpoint: behaviour.config(identity.role(ALPN)?)?,
             scheduler: behaviour.scheduler.clone().into(),
             qlog: None,
-            max_connections: 64,
-            max_half_open: 64,
+            limits: Limits::of(64),
             retry: RetryPolicy::Never, // a study knows its clients
             clock: clock(),
         };
@@ -210,7 +210,7 @@ struct OneTransfer {
 }
 
 impl Service for OneTransfer {
-    fn open(&mut self, _remote: SocketAddr) -> Box<dyn Session> {
+    fn open(&mut self, _now: Instant, _remote: SocketAddr) -> Box<dyn Session> {
         let (transfer, report) = Transfer::new(self.plan.clone());
         self.reports.push(report);
         Box::new(transfer)

@@ -12,7 +12,7 @@ use crate::socket::{Route, Space};
 use crate::tls::Trust;
 use crate::wait::wait;
 use crate::watch::Watch;
-use mpquic::{Closed, Ecn, Endpoint, Event, PathManager};
+use mpquic::{Closed, Code, Ecn, Endpoint, Event, PathManager};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use units::{Duration, Instant, PathId};
@@ -277,12 +277,14 @@ impl Client {
 /// A sentence for how the connection ended, with what the verifier found.
 pub(crate) fn error_of(config: &ClientConfig, closed: &Closed) -> SocketError {
     const NO_ALPN: u64 = 0x100 + 120; // RFC 7301 §3.2: no_application_protocol
+    const REFUSED: u64 = Code::ConnectionRefused as u64;
     match closed {
         Closed::Error(error) if (0x100..0x200).contains(&error.value) => match config.trust.why() {
             Some(why) => SocketError::Certificate(format!("{}: {why}", config.name)),
             None => SocketError::Lost(words(closed)),
         },
         Closed::PeerTransport(NO_ALPN, _) => SocketError::Protocol(config.name.clone()),
+        Closed::PeerTransport(REFUSED, _) => SocketError::Busy,
         _ => SocketError::Lost(words(closed)),
     }
 }

@@ -64,6 +64,9 @@ pub enum SocketError {
     /// The server has no such file.
     #[error("the server has no file '{0}'")]
     NoFile(String),
+    /// The server has no room for the connection or the request.
+    #[error("the server is busy; try again later")]
+    Busy,
     /// The server gave up in the middle of a file.
     #[error("the server gave '{path}' up with code {code:#x} after {bytes} bytes")]
     GivenUp {
@@ -73,6 +76,12 @@ pub enum SocketError {
         code: u64,
         /// What had come.
         bytes: u64,
+    },
+    /// Another fetch writes the same file.
+    #[error("another fetch is writing {out}; wait for it, or give another place")]
+    Taken {
+        /// The file.
+        out: PathBuf,
     },
     /// Writing failed.
     #[error("{path} cannot be written: {source}; {kept} bytes are kept in it")]

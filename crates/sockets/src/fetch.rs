@@ -105,8 +105,9 @@ pub(crate) fn fetch_from(
 /// The error with what is left of the file.
 fn kept<F: FnMut(&Progress<'_>) -> bool + Send>(error: SocketError, get: &Get<F>) -> SocketError {
     match error {
-        SocketError::Lost(why) if get.bytes() > 0 => {
-            let (bytes, part) = (get.bytes(), get.part().display());
+        SocketError::Lost(why) if get.part().1 > 0 => {
+            let (part, bytes) = get.part();
+            let part = part.display();
             SocketError::Lost(format!("{why}; the {bytes} bytes that came are kept in {part}"))
         }
         error => error,

@@ -3,7 +3,7 @@
 
 use crate::error::SocketError;
 use forecast::{Feed, ForecastConfig, ForecastError, Update, UpdateConfig, updates};
-use mpquic::Endpoint;
+use mpquic::{ApplicationHost, Endpoint};
 use serde::Deserialize;
 use std::collections::VecDeque;
 use std::net::IpAddr;
@@ -72,12 +72,13 @@ impl Foresight {
     }
 
     /// Hands over what has arrived.
-    pub fn deliver(&mut self, now: Instant, endpoint: &mut Endpoint) {
+    pub fn deliver(&mut self, now: Instant, endpoint: &mut Endpoint, host: &mut ApplicationHost) {
         for path in &mut self.paths {
             while path.pending.front().is_some_and(|update| update.arrives <= now) {
                 let Some(update) = path.pending.pop_front() else { break };
                 for net in &path.nets {
                     endpoint.set_forecast(*net, update.forecast.clone());
+                    host.foresee(*net, update.forecast.clone());
                 }
                 path.feed.update(update.forecast);
             }
@@ -85,7 +86,12 @@ impl Foresight {
     }
 
     /// The endpoint calls the path from this address of the client `net`.
-    pub fn on_path(&mut self, endpoint: &mut Endpoint, net: PathId, client: Option<IpAddr>) {
+    pub fn on_path(
+        &mut self,
+        (endpoint, host): (&mut Endpoint, &mut ApplicationHost),
+        net: PathId,
+        client: Option<IpAddr>,
+    ) {
         let client = client.map(|ip| ip.to_canonical());
         let Some(path) = self.paths.iter_mut().find(|path| Some(path.client) == client) else {
             return;
@@ -95,6 +101,7 @@ impl Foresight {
         }
         if let Some(known) = path.feed.forecast() {
             endpoint.set_forecast(net, known.clone());
+            host.foresee(net, known.clone());
         }
     }
 }

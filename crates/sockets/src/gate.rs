@@ -19,7 +19,8 @@ const BUSY_PART: usize = 4;
 pub enum RetryPolicy {
     /// For every connection.
     Always,
-    /// When more than a quarter of [`crate::ServerConfig::max_half_open`] handshakes are under way.
+    /// When more than a quarter of [`crate::Limits::half_open`] handshakes are under way, or the
+    /// client's address or network has all its places.
     #[default]
     Busy,
     /// Never.
@@ -45,13 +46,14 @@ impl Gate {
         Self { policy, retry: Retry::new(&random(), TOKEN_LIFETIME) }
     }
 
-    /// Judges a first packet, with `half_open` handshakes of `most` under way.
+    /// Judges a first packet, with `half_open` handshakes of `most` under way; `crowded`: its address
+    /// or network has all its places.
     pub fn judge(
         &self,
         now: Instant,
         route: Route,
         data: &[u8],
-        (half_open, most): (usize, usize),
+        (half_open, most, crowded): (usize, usize, bool),
     ) -> Entry {
         let address = bytes_of(route.remote);
         // A token is looked at even by a server that would not ask: it may have asked before. One
@@ -62,7 +64,7 @@ impl Gate {
         }
         let asks = match self.policy {
             RetryPolicy::Always => true,
-            RetryPolicy::Busy => half_open > most / BUSY_PART,
+            RetryPolicy::Busy => crowded || half_open > most / BUSY_PART,
             RetryPolicy::Never => false,
         };
         if asks {

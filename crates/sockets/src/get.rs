@@ -1,13 +1,12 @@
 //! A client that fetches one file over HTTP/0.9.
 
 use crate::error::SocketError;
-use crate::files::NO_SUCH_FILE;
+use crate::files::{BUSY, NO_SUCH_FILE};
+use crate::part::Part;
 use crate::session::{Notice, PathReport, Session, Status};
 use mpquic::{Endpoint, Event, Read};
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
-use std::fs::File;
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use units::{Duration, Instant};
 
 /// The user wants no more.
@@ -29,14 +28,11 @@ pub struct Progress<'a> {
     pub notices: Vec<Notice>,
 }
 
-/// Fetches `path` into `PART`, which becomes the file when it is complete.
+/// Fetches `path` into a file that gets its name when it is complete.
 pub struct Get<F> {
     path: String,
-    part: PathBuf,
-    out: PathBuf,
-    file: Option<File>,
+    part: Part,
     stream: Option<u64>,
-    bytes: u64,
     outcome: Option<Result<(), SocketError>>,
     look_at: Instant,
     notices: Vec<Notice>,
@@ -48,20 +44,12 @@ impl<F: FnMut(&Progress<'_>) -> bool + Send> Get<F> {
     /// `watch` is called ten times a second; false stops.
     ///
     /// # Errors
-    /// A file that cannot be written.
+    /// A file that cannot be written, or that another fetch is writing.
     pub fn new(path: &str, out: &Path, watch: F) -> Result<Self, SocketError> {
-        let mut part = out.as_os_str().to_owned();
-        part.push(".part");
-        let part = PathBuf::from(part);
-        let refused = |source| SocketError::Write { path: part.clone(), source, kept: 0 };
-        let file = Some(File::create(&part).map_err(refused)?);
         Ok(Self {
             path: path.to_owned(),
-            out: out.to_owned(),
-            part,
-            file,
+            part: Part::open(out)?,
             stream: None,
-            bytes: 0,
             outcome: None,
             look_at: Instant::ZERO,
             notices: Vec::new(),
@@ -72,22 +60,17 @@ impl<F: FnMut(&Progress<'_>) -> bool + Send> Get<F> {
 
     /// Bytes of the file that came.
     pub fn bytes(&self) -> u64 {
-        self.bytes
+        self.part.came()
     }
 
-    /// Where what came so far is kept when not everything did.
-    pub fn part(&self) -> &Path {
-        &self.part
+    /// Where what came so far is kept when not everything did, and how many bytes that are.
+    pub fn part(&self) -> (&Path, u64) {
+        (self.part.path(), self.part.held())
     }
 
-    /// What became of it; `None`: the connection ended before its time. An empty rest is removed.
+    /// What became of it; `None`: the connection ended before its time.
     pub fn outcome(&mut self) -> Option<Result<(), SocketError>> {
-        let outcome = self.outcome.take();
-        if self.bytes == 0 && !matches!(outcome, Some(Ok(()))) {
-            self.file = None;
-            std::fs::remove_file(&self.part).ok(); // nothing is in it
-        }
-        outcome
+        self.outcome.take()
     }
 
     fn ask(&mut self, endpoint: &mut Endpoint) {
@@ -110,7 +93,7 @@ impl<F: FnMut(&Progress<'_>) -> bool + Send> Get<F> {
         while self.outcome.is_none() {
             match endpoint.read(now, stream, CHUNK_BYTES) {
                 Ok(Read::Data(data)) => self.keep(&data),
-                Ok(Read::Finished) => self.outcome = Some(self.complete()),
+                Ok(Read::Finished) => self.outcome = Some(self.part.finish()),
                 Ok(Read::Reset(code)) => self.outcome = Some(Err(self.refused(code))),
                 Ok(Read::Blocked) | Err(_) => return,
             }
@@ -118,31 +101,18 @@ impl<F: FnMut(&Progress<'_>) -> bool + Send> Get<F> {
     }
 
     fn keep(&mut self, data: &[u8]) {
-        let Some(file) = &mut self.file else { return };
-        match file.write_all(data) {
-            Ok(()) => self.bytes += data.len() as u64,
-            Err(source) => {
-                let (path, kept) = (self.part.clone(), self.bytes);
-                self.outcome = Some(Err(SocketError::Write { path, source, kept }));
-            }
+        if let Err(error) = self.part.write(data) {
+            self.outcome = Some(Err(error));
         }
-    }
-
-    fn complete(&mut self) -> Result<(), SocketError> {
-        let (part, kept) = (self.part.clone(), self.bytes);
-        let refused = |source| SocketError::Write { path: part.clone(), source, kept };
-        if let Some(file) = self.file.take() {
-            file.sync_all().map_err(refused)?; // some disks are full only now
-        }
-        std::fs::rename(&self.part, &self.out).map_err(refused)
     }
 
     fn refused(&self, code: u64) -> SocketError {
         let path = self.path.clone();
-        if code == NO_SUCH_FILE {
-            return SocketError::NoFile(path);
+        match code {
+            NO_SUCH_FILE => SocketError::NoFile(path),
+            BUSY => SocketError::Busy,
+            _ => SocketError::GivenUp { path, code, bytes: self.bytes() },
         }
-        SocketError::GivenUp { path, code, bytes: self.bytes }
     }
 }
 
@@ -162,7 +132,7 @@ impl<F: FnMut(&Progress<'_>) -> bool + Send> Session for Get<F> {
         self.look_at = now + LOOK;
         self.told = self.outcome.is_some();
         let notices = std::mem::take(&mut self.notices);
-        if (self.watch)(&Progress { bytes: self.bytes, paths, notices }) {
+        if (self.watch)(&Progress { bytes: self.part.came(), paths, notices }) {
             return Status::Working;
         }
         self.outcome.get_or_insert(Err(SocketError::Stopped));

@@ -6,7 +6,8 @@
 use crate::clock::Clock;
 use crate::error::SocketError;
 use application::{
-    Application, PathStatus, Read, Row, Signal, StreamId, Streams, Workload, deliver,
+    Application, MAX_FILLER_BYTES, PathStatus, Read, Row, Signal, StreamId, Streams, Workload,
+    deliver,
 };
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
@@ -23,7 +24,6 @@ use units::{Direction, Duration, Instant};
 const MPTCP: i32 = 262;
 /// The only stream.
 const STREAM: StreamId = StreamId(0);
-static ZEROS: [u8; 1 << 18] = [0; 1 << 18];
 /// A wait for the peer ends this soon, so that the end of time is seen.
 const LONGEST_WAIT: Duration = Duration::from_millis(100);
 /// Between two tries to reach the server: a device tries again as soon as it has a path.
@@ -312,17 +312,9 @@ impl Streams for KernelStreams {
         taken
     }
 
-    fn write_filler(&mut self, stream: StreamId, bytes: u64) -> u64 {
-        let mut written = 0;
-        while written < bytes {
-            let next = (bytes - written).min(ZEROS.len() as u64) as usize;
-            let taken = self.write(stream, &ZEROS[..next]);
-            written += taken as u64;
-            if taken < next {
-                break;
-            }
-        }
-        written
+    /// As our source for bulk data writes (docs/model.md §2.4).
+    fn filler_bytes(&self) -> usize {
+        MAX_FILLER_BYTES
     }
 
     fn finish(&mut self, _stream: StreamId) {
@@ -355,7 +347,8 @@ impl Streams for KernelStreams {
         }
     }
 
-    /// The kernel is asked from outside.
+    /// None: neither rustix nor socket2 reads `TCP_INFO`, and this workspace has no unsafe code. Whoever
+    /// holds the socket asks the kernel ([`KernelEnd::fileno`]).
     fn paths(&self) -> Vec<PathStatus> {
         Vec::new()
     }

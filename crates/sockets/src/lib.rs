@@ -6,8 +6,9 @@
 //! (GSO), and come in batches (GRO, `recvmmsg`), by quinn-udp. Linux first: elsewhere it is not
 //! tried.
 //!
-//! A server keeps a bounded number of handshakes under way, and asks for a proof of the client's address
-//! (Retry) when many are.
+//! A server keeps a bounded number of connections and of handshakes under way, in all, of one address and
+//! of one network ([`Limits`]); it asks for a proof of the client's address (Retry) when many are, makes
+//! room by closing who is idle, and refuses the others at once.
 //!
 //! **Not there:** migration of a path to other addresses, which clients here do by opening a new path;
 //! path MTU discovery.
@@ -25,8 +26,10 @@ mod get;
 mod interfaces;
 mod kernel;
 mod lane;
+mod limits;
 mod log;
 mod options;
+mod part;
 mod peer;
 mod server;
 mod session;
@@ -41,12 +44,13 @@ pub use client::{Client, ClientConfig};
 pub use clock::{Clock, monotonic_ns};
 pub use error::SocketError;
 pub use fetch::{Fetch, Fetched, fetch, resolve};
-pub use files::{Files, Served};
+pub use files::{Files, Served, bound_for_files};
 pub use foresight::{Foresight, PathForecasts};
 pub use gate::RetryPolicy;
 pub use get::{Get, Progress};
 pub use interfaces::Local;
 pub use kernel::{KernelEnd, KernelListener, KernelPlan, KernelReport, KernelTransport};
+pub use limits::Limits;
 pub use options::Options;
 pub use server::{Server, ServerConfig, Service};
 pub use session::{Ends, Notice, PathReport, Session, Status};

@@ -7,6 +7,7 @@ use mpquic::wire::ConnectionId;
 use mpquic::{Config, Ecn, Endpoint, Event};
 use scheduler::Scheduler;
 use std::collections::BTreeSet;
+use std::net::{IpAddr, SocketAddr};
 use units::{Instant, PathId};
 
 /// Addresses of a client that are distinguished; the endpoint's own limit of paths.
@@ -30,6 +31,11 @@ pub(crate) struct Peer {
     pub wakes_at: Instant,
     /// A handshake that is not complete then will not be.
     pub gives_up_at: Instant,
+    /// Where its first packet came from; it counts there.
+    pub ip: IpAddr,
+    /// That address is proven.
+    pub proven: bool,
+    pub closed: bool,
 }
 
 impl Peer {
@@ -39,6 +45,7 @@ impl Peer {
         (now, route): (Instant, Route),
         seed: u64,
     ) -> Option<Self> {
+        let proven = config.retried.is_some();
         let endpoint = Endpoint::new(config, scheduler, (now, PathId(0)), seed).ok()?;
         Some(Self {
             endpoint,
@@ -47,6 +54,9 @@ impl Peer {
             cids: BTreeSet::new(),
             wakes_at: Instant::FAR_FUTURE,
             gives_up_at: Instant::FAR_FUTURE,
+            ip: route.remote.ip(),
+            proven,
+            closed: false,
         })
     }
 
@@ -57,6 +67,19 @@ impl Peer {
 
     pub fn is_half_open(&self) -> bool {
         self.session.is_none()
+    }
+
+    /// Since when nobody would miss it: it is closed, or without a request.
+    pub fn idle_since(&self) -> Option<Instant> {
+        if self.closed {
+            return Some(Instant::ZERO);
+        }
+        self.session.as_ref().and_then(|session| session.idle_since())
+    }
+
+    /// Where its client is.
+    pub fn remote(&self) -> SocketAddr {
+        self.places[0].route.canonical().remote
     }
 
     /// Nothing more will come of it.
@@ -101,9 +124,9 @@ impl Peer {
             self.endpoint.on_timeout(now);
         }
         let events = self.endpoint.take_events();
-        let remote = self.places[0].route.canonical().remote;
+        let remote = self.remote();
         if self.session.is_none() && events.contains(&Event::Connected) {
-            self.session = Some(service.open(remote));
+            self.session = Some(service.open(now, remote));
         }
         let Some(session) = &mut self.session else { return };
         for event in &events {
@@ -125,6 +148,7 @@ impl Peer {
         let later = self.endpoint.take_events(); // of closing
         for event in events.iter().chain(&later) {
             if let Event::Closed(how) = event {
+                self.closed = true;
                 service.closed(remote, how);
             }
         }

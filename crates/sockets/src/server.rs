@@ -3,6 +3,7 @@
 use crate::clock::Clock;
 use crate::error::SocketError;
 use crate::gate::{Entry, Gate, RetryPolicy};
+use crate::limits::{Census, LOOK_AGAIN, Limits, neighbourhoods};
 use crate::log;
 use crate::peer::Peer;
 use crate::session::Session;
@@ -10,9 +11,9 @@ use crate::socket::{Route, Socket, Space};
 use crate::tls::{random, random_u64};
 use crate::wait::wait;
 use mpquic::wire::{ConnectionId, Kind, MIN_INITIAL_BYTES, WireError, parse, version_negotiation};
-use mpquic::{Closed, Ecn, LOCAL_CID_BYTES, stateless_reset};
+use mpquic::{Closed, Ecn, LOCAL_CID_BYTES, Retried, refuse, stateless_reset};
 use std::collections::{BTreeSet, HashMap};
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use units::{Duration, Instant};
 
@@ -21,9 +22,14 @@ const HANDSHAKE: Duration = Duration::from_secs(10);
 const TURN_RECEIVES: usize = 8;
 /// Answers to what belongs to no connection, in one turn: more would be a tool for floods.
 const TURN_ANSWERS: usize = 8;
-/// Retries in one turn: as many as it receives first packets, so that a flood cannot keep an honest
-/// client from its own. Each is a tenth of what it answers.
+/// Retries and refusals in one turn: as many as it receives first packets, so that a flood cannot keep
+/// an honest client from its own. Each is a tenth of what it answers.
 const TURN_RETRIES: usize = 64;
+/// How long a connection has to be idle before another one may have its place: a client asks within
+/// a round trip or two.
+const IDLE_ENOUGH: Duration = Duration::from_secs(5);
+/// Why an idle connection is closed.
+const MAKES_ROOM: u64 = 0x503;
 
 /// What a server is built from.
 #[derive(Clone, Debug)]
@@ -34,10 +40,8 @@ pub struct ServerConfig {
     pub scheduler: scheduler::Factory,
     /// Folder for a qlog file of each connection.
     pub qlog: Option<PathBuf>,
-    /// Connections at a time; further ones are not answered.
-    pub max_connections: usize,
-    /// Of these, connections whose handshake is under way.
-    pub max_half_open: usize,
+    /// Connections and handshakes at a time; further ones are refused.
+    pub limits: Limits,
     /// When a client has to prove its address first.
     pub retry: RetryPolicy,
     /// Time 0 of the endpoints and of forecasts.
@@ -47,7 +51,7 @@ pub struct ServerConfig {
 /// What runs on a server.
 pub trait Service {
     /// A client's handshake is complete.
-    fn open(&mut self, remote: SocketAddr) -> Box<dyn Session>;
+    fn open(&mut self, now: Instant, remote: SocketAddr) -> Box<dyn Session>;
 
     /// A connection is over.
     fn closed(&mut self, _remote: SocketAddr, _how: &Closed) {}
@@ -69,6 +73,11 @@ pub struct Server {
     by_cid: HashMap<ConnectionId, u64>,
     next: u64,
     half_open: usize,
+    census: Census,
+    /// Connections that made room for others.
+    evicted: Vec<SocketAddr>,
+    /// Before then nobody is idle.
+    busy_until: Instant,
     /// When each connection wants to be woken.
     timers: BTreeSet<(Instant, u64)>,
     /// Connections that something happened to.
@@ -98,6 +107,9 @@ impl Server {
             by_cid: HashMap::new(),
             next: 0,
             half_open: 0,
+            census: Census::default(),
+            evicted: Vec::new(),
+            busy_until: Instant::ZERO,
             timers: BTreeSet::new(),
             active: BTreeSet::new(),
             answers: 0,
@@ -204,19 +216,82 @@ impl Server {
         }
     }
 
-    /// A first packet: a connection, if there is room, its address needs no proof or has one, and
-    /// it decrypts.
+    /// A first packet: a connection, if its address needs no proof or has one, there is room, and it
+    /// decrypts.
     fn admit(&mut self, now: Instant, (route, ecn): (Route, Option<Ecn>), data: &mut [u8]) {
-        let full = self.peers.len() >= self.config.max_connections
-            || self.half_open >= self.config.max_half_open;
-        if full {
-            return; // the client tries again
-        }
-        let load = (self.half_open, self.config.max_half_open);
+        let (limits, ip) = (self.config.limits, route.remote.ip());
+        let settled = self.peers.len() - self.half_open;
+        let full = self.half_open >= limits.half_open || settled >= limits.connections;
+        let crowded = full || self.census.full(ip, &limits, false).is_some();
+        let load = (self.half_open, limits.half_open, crowded);
         let retried = match self.gate.judge(now, route, data, load) {
             Entry::Open(retried) => retried,
             Entry::Ask(retry) => return self.ask(route, retry),
         };
+        if !self.has_room(now, ip, retried.is_some()) {
+            return self.ask(route, refuse(data, random())); // RFC 9000 §5.2.2
+        }
+        self.begin(now, (route, ecn), data, retried);
+    }
+
+    /// Whether there is room for another connection from `ip`, if need be in the place of an idle one.
+    fn has_room(&mut self, now: Instant, ip: IpAddr, proven: bool) -> bool {
+        let limits = self.config.limits;
+        if self.half_open >= limits.half_open {
+            return false;
+        }
+        if let Some(place) = self.census.full(ip, &limits, proven) {
+            return self.census.may_look(now, ip, place) && self.evict(now, Some((place, ip)));
+        }
+        if self.peers.len() - self.half_open < limits.connections {
+            return true;
+        }
+        self.busy_until <= now && self.evict(now, None)
+    }
+
+    /// Closes the connection that is idle the longest, of a neighbourhood or of all: false when none is.
+    fn evict(&mut self, now: Instant, of: Option<(usize, IpAddr)>) -> bool {
+        let of = of.map(|(place, ip)| (place, neighbourhoods(ip)[place]));
+        let there =
+            |peer: &Peer| of.is_none_or(|(place, key)| neighbourhoods(peer.ip)[place] == key);
+        let idle = self.peers.iter().filter(|(_, peer)| there(peer));
+        let idle = idle.filter_map(|(id, peer)| Some((peer.idle_since()?, *id))).min();
+        let Some((_, id)) = idle.filter(|(since, _)| *since + IDLE_ENOUGH <= now) else {
+            if of.is_none() {
+                self.busy_until = now + LOOK_AGAIN;
+            }
+            return false;
+        };
+        if let Some(peer) = self.peers.get_mut(&id) {
+            if !peer.closed {
+                self.evicted.push(peer.remote());
+            }
+            peer.endpoint.close(now, MAKES_ROOM, b"idle, and others want in");
+            peer.transmit(now, &mut self.socket);
+        }
+        self.forget(id);
+        true
+    }
+
+    /// A handshake is complete; others may have taken the last places meanwhile.
+    fn settle(&mut self, now: Instant, id: u64) {
+        let settled = self.peers.len() - self.half_open;
+        if settled > self.config.limits.connections
+            && !self.evict(now, None)
+            && let Some(peer) = self.peers.get_mut(&id)
+        {
+            peer.endpoint.close(now, MAKES_ROOM, b"busy");
+            self.active.insert(id);
+        }
+    }
+
+    fn begin(
+        &mut self,
+        now: Instant,
+        (route, ecn): (Route, Option<Ecn>),
+        data: &mut [u8],
+        retried: Option<Retried>,
+    ) {
         let scheduler = self.config.scheduler.build();
         let seed = random_u64();
         let endpoint = mpquic::Config { retried, ..self.config.endpoint.clone() };
@@ -231,10 +306,23 @@ impl Server {
         let id = self.next;
         self.next += 1;
         self.half_open += 1;
+        self.census.add(peer.ip, peer.proven);
         peer.gives_up_at = now + HANDSHAKE;
         self.peers.insert(id, peer);
         self.active.insert(id);
         self.register(id); // the first flight may have more than one datagram
+    }
+
+    /// Drops a connection and all that is known of it.
+    fn forget(&mut self, id: u64) {
+        let Some(peer) = self.peers.remove(&id) else { return };
+        self.half_open -= usize::from(peer.is_half_open());
+        self.census.remove(peer.ip, peer.proven);
+        self.timers.remove(&(peer.wakes_at, id));
+        self.active.remove(&id);
+        for cid in peer.cids {
+            self.by_cid.remove(&cid);
+        }
     }
 
     /// Notes which connection IDs are a connection's.
@@ -261,6 +349,9 @@ impl Server {
             self.timers.pop_first();
             self.active.insert(id);
         }
+        for remote in std::mem::take(&mut self.evicted) {
+            service.closed(remote, &Closed::Local);
+        }
         let blocked = self.socket.is_blocked();
         let active = std::mem::take(&mut self.active);
         for id in active {
@@ -279,17 +370,15 @@ impl Server {
         let Some(peer) = self.peers.get_mut(&id) else { return };
         if was_half_open && !peer.is_half_open() {
             self.half_open -= 1;
+            if !std::mem::replace(&mut peer.proven, true) {
+                self.census.prove(peer.ip); // RFC 9000 §8.1: by the handshake itself
+            }
+            self.settle(now, id);
         }
+        let Some(peer) = self.peers.get_mut(&id) else { return };
         self.timers.remove(&(peer.wakes_at, id));
         if peer.is_over(now) {
-            if peer.is_half_open() {
-                self.half_open -= 1;
-            }
-            let peer = self.peers.remove(&id);
-            for cid in peer.into_iter().flat_map(|peer| peer.cids) {
-                self.by_cid.remove(&cid);
-            }
-            return;
+            return self.forget(id);
         }
         peer.wakes_at = peer.next_timer();
         self.timers.insert((peer.wakes_at, id));

@@ -66,6 +66,12 @@ pub trait Session: Send {
         Status::Working
     }
 
+    /// Since when the peer has asked for nothing; `None`: something is under way. A server without a
+    /// free place closes the one that is idle the longest.
+    fn idle_since(&self) -> Option<Instant> {
+        None
+    }
+
     /// A path carries data now: `net` is what the endpoint calls it.
     fn on_path(&mut self, _endpoint: &mut Endpoint, _net: PathId, _ends: Ends) {}
 

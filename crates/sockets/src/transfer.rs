@@ -268,7 +268,7 @@ impl Session for Transfer {
         if self.end.is_some() {
             return Status::Working;
         }
-        self.plan.foresight.deliver(now, endpoint);
+        self.plan.foresight.deliver(now, endpoint, &mut self.host);
         let signals = events.iter().filter_map(ApplicationHost::signal);
         self.host.serve(now, endpoint, signals, &mut *self.application);
         self.note(endpoint, events);
@@ -322,7 +322,7 @@ impl Session for Transfer {
         let client = if self.plan.is_client { ends.local } else { Some(ends.remote) };
         let name = client.map(|ip| ip.to_canonical().to_string()).unwrap_or_default();
         self.clients.insert(net, name);
-        self.plan.foresight.on_path(endpoint, net, client);
+        self.plan.foresight.on_path((endpoint, &mut self.host), net, client);
     }
 }
 

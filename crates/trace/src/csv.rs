@@ -1,5 +1,5 @@
 use crate::number::{decimal, instant_from_secs, parse_amount};
-use crate::{Fault, Steps, TraceError};
+use crate::{Fault, Steps, TraceError, limits};
 use units::Instant;
 
 /// Name of the column that holds the times, in seconds.
@@ -20,6 +20,7 @@ pub fn parse_csv(text: &str, file: &str, column: &str) -> Result<Steps<f64>, Tra
     for (index, line) in lines.enumerate() {
         let place = index + 2;
         let (time, value) = layout.read_line(line).map_err(|fault| at(place, fault))?;
+        limits::room_for_more(times.len(), file, place)?;
         times.push(time);
         values.push(value);
         places.push(place);
@@ -70,6 +71,6 @@ impl Layout {
         if value.is_empty() {
             return Err(Fault::MissingValue);
         }
-        Ok((instant_from_secs(parse_amount(time)?)?, parse_amount(value)?))
+        Ok((limits::within_span(instant_from_secs(parse_amount(time)?)?)?, parse_amount(value)?))
     }
 }

@@ -1,5 +1,5 @@
 use crate::number::{decimal, duration_from_millis, parse_amount};
-use crate::{Fault, Steps, TraceError};
+use crate::{Fault, Steps, TraceError, limits};
 use units::{Duration, Instant};
 
 /// Spacing of the lines in the delay files of LeoReplayer (LeoCC, SIGCOMM 2025).
@@ -22,7 +22,13 @@ pub fn parse_delays(
             line: index + 1,
             fault,
         })?;
-        times.push(now);
+        limits::room_for_more(times.len(), file, index + 1)?;
+        let time = limits::within_span(now).map_err(|fault| TraceError::Line {
+            file: file.to_owned(),
+            line: index + 1,
+            fault,
+        })?;
+        times.push(time);
         values.push(delay);
         now += spacing;
     }

@@ -76,6 +76,19 @@ pub enum Fault {
         /// The text.
         found: String,
     },
+    /// A trace beyond [`crate::LONGEST`]: wrong units rather than a measurement, and memory for
+    /// every bin of it.
+    #[error("`{found}` is more than a week after the start; check the unit, or cut the trace")]
+    TooLong {
+        /// The time as it was given.
+        found: String,
+    },
+    /// More values than a trace may have.
+    #[error("there are more than {most} values; cut the trace")]
+    TooManyValues {
+        /// How many it may have.
+        most: usize,
+    },
     /// Beyond 584 years.
     #[error("`{found}` is too large for a time; check the unit")]
     TooLarge {

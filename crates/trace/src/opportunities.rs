@@ -1,4 +1,4 @@
-use crate::{Fault, TraceError};
+use crate::{Fault, LONGEST, TraceError, limits};
 use units::{Duration, Instant};
 
 /// Bytes that one delivery opportunity carries (mahimahi `link_queue.cc`, `PACKET_SIZE`, without
@@ -16,7 +16,8 @@ pub struct Opportunities {
 }
 
 impl Opportunities {
-    /// A trace from its timestamps in milliseconds, non-decreasing, the last one above 0.
+    /// A trace from its timestamps in milliseconds, non-decreasing, the last one above 0 and at
+    /// most [`LONGEST`].
     ///
     /// # Errors
     /// [`TraceError::Entry`] with the first entry that breaks a rule.
@@ -32,8 +33,8 @@ impl Opportunities {
         if last == 0 {
             return at(times_ms.len() - 1, Fault::NoDuration);
         }
-        if last > u64::MAX / NANOS_PER_MILLI {
-            return at(times_ms.len() - 1, Fault::TooLarge { found: last.to_string() });
+        if u128::from(last) > LONGEST.as_millis() {
+            return at(times_ms.len() - 1, Fault::TooLong { found: format!("{last} ms") });
         }
         Ok(Self { times_ms })
     }
@@ -50,6 +51,7 @@ impl Opportunities {
                 line: index + 1,
                 fault,
             })?;
+            limits::room_for_more(times_ms.len(), file, index + 1)?;
             times_ms.push(time_ms);
         }
         let lines: Vec<usize> = (1..=times_ms.len()).collect();

@@ -2,14 +2,11 @@
 //!
 //! Work is counted in bits per second × nanoseconds, so that nothing is rounded on the way.
 
-use crate::{Cursor, Fault, OPPORTUNITY_BYTES, Opportunities, Steps, TraceError};
+use crate::{Cursor, Fault, MOST_VALUES, OPPORTUNITY_BYTES, Opportunities, Steps, TraceError};
 use units::{Bitrate, Duration, Instant};
 
 const WORK_PER_BYTE: u128 = 8 * 1_000_000_000;
 const NANOS_PER_MILLI: u64 = 1_000_000;
-/// Longer traces are refused: the file would be near a gigabyte.
-const MAX_OPPORTUNITIES: u64 = 100_000_000;
-
 impl Steps<Bitrate> {
     /// Whole bytes that the rate carries from `from` to `to`.
     pub fn bytes_between(&self, from: Instant, to: Instant) -> u64 {
@@ -56,7 +53,7 @@ impl Opportunities {
         if count == 0 {
             return fail(Fault::NoCapacity);
         }
-        if count > MAX_OPPORTUNITIES {
+        if count > MOST_VALUES as u64 {
             return fail(Fault::TooMany { count });
         }
         let mut times_ms = Vec::with_capacity(count as usize);

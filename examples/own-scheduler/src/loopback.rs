@@ -1,6 +1,6 @@
 use scheduler::Factory;
 use sockets::{
-    Anchor, Client, ClientConfig, Clock, Files, Get, HQ_INTEROP, Identity, Local, Options,
+    Anchor, Client, ClientConfig, Clock, Files, Get, HQ_INTEROP, Identity, Limits, Local, Options,
     PathReport, RetryPolicy, Server, ServerConfig, SocketError, Trust,
 };
 use std::error::Error;
@@ -28,15 +28,14 @@ pub fn fetched(
         endpoint: Options::default().config(identity.role(HQ_INTEROP)?)?,
         scheduler: factory.clone(),
         qlog: None,
-        max_connections: 4,
-        max_half_open: 4,
+        limits: Limits::of(4),
         retry: RetryPolicy::default(),
         clock: Clock::start(),
     };
     let mut server = Server::bind(SocketAddr::new(SERVER, 0), config)?;
     let address = SocketAddr::new(SERVER, server.port());
     let done = AtomicBool::new(false);
-    let mut files = Files::new(folder, |_, _| !done.load(Ordering::Relaxed))?;
+    let mut files = Files::new(folder, false, |_, _| !done.load(Ordering::Relaxed))?;
     std::thread::scope(|scope| {
         let client = scope.spawn(|| {
             let paths = fetch(address, &identity.fingerprint(), name, out, factory);

@@ -18,6 +18,7 @@ from typing import Any
 
 from skyweave.algorithms.catalogue import Choice, names
 from skyweave.errors import ConfigError
+from skyweave.model.files import read_regular
 
 PREFIX = "python:"
 MOST_BYTES = 1_000_000
@@ -102,12 +103,8 @@ def _read(folder: Path, file: str) -> bytes:
     if Path(file).is_absolute():
         raise ConfigError(f"{file}: is an absolute path; name it relative to the study file")
     try:
-        with path.open("rb") as opened:
-            source = opened.read(MOST_BYTES + 1)
+        return read_regular(path, MOST_BYTES)
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
-    if len(source) > MOST_BYTES:
-        raise ConfigError(
-            f"{path}: is longer than {MOST_BYTES // 1000} kB, too long for a scheduler"
-        )
-    return source
+    except ValueError as error:  # a name with a null character
+        raise ConfigError(f"{str(path)!r}: is no name of a file: {error}") from None

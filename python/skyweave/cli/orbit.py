@@ -6,6 +6,7 @@ and exits with code 2. Notes (stale elements, satellites left out, outages) go t
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from itertools import islice
@@ -140,7 +141,7 @@ def _schedule_table(path: OrbitPath, first: int) -> Table:
         table.add_column(column)
     begins = path.serving_times_s.tolist()
     rows = zip(begins, path.serving, out_within(path, begins), strict=True)
-    for begin, name, (out_s, why) in islice(rows, first):
+    for begin, name, (out_s, why) in islice(rows, min(first, sys.maxsize)):
         words = " and ".join(WHY[one] for one in why.split("+")) if why else ""
         said = f"{amount(out_s)} s: {words}" if out_s else ""
         table.add_row(utc(path, begin), name or "-", "handover" if begin in changed else "", said)

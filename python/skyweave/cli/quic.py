@@ -18,7 +18,7 @@ from skyweave.errors import ConfigError
 from skyweave.model.config import AckPath, Reinjection
 from skyweave.quic.fetch import Fetched, Verification, fetch
 from skyweave.quic.options import Retry, options
-from skyweave.quic.serve import FileServer, Serve, Served
+from skyweave.quic.serve import FileServer, Limits, Serve, Served, allow_many_files
 from skyweave.quic.url import PORT, parse_target
 from skyweave.steady import steady
 
@@ -51,8 +51,17 @@ MaxPaths = Annotated[int, typer.Option(min=1, help="Paths at a time; 1: no multi
 def serve(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder whose files are served.")],
     listen: Annotated[
-        str, typer.Option(metavar="ADDRESS:PORT", help="Where to listen.")
-    ] = f"[::]:{PORT}",
+        str,
+        typer.Option(
+            metavar="ADDRESS:PORT",
+            help="Where to listen; for this machine alone if not given. "
+            f"[::]:{PORT} is on all interfaces: then everyone who reaches this machine can read "
+            "every file in DIR, for there are no passwords.",
+        ),
+    ] = f"127.0.0.1:{PORT}",
+    hidden: Annotated[
+        bool, typer.Option("--hidden", help="Serve names that begin with a dot, too (.ssh, .git).")
+    ] = False,
     cert: Annotated[
         Path | None,
         typer.Option(
@@ -66,7 +75,13 @@ def serve(
     reinjection: ReinjectionOption = "all",
     datagram_bytes: Datagram = 1200,
     max_paths: MaxPaths = 8,
-    max_connections: Annotated[int, typer.Option(min=1, help="Clients at a time.")] = 64,
+    max_connections: Annotated[
+        int, typer.Option(min=1, help="Connections at a time; further ones are refused.")
+    ] = 4096,
+    max_per_address: Annotated[
+        int,
+        typer.Option(min=1, help="Of one address (IPv6: /64); four times as many of one network."),
+    ] = 64,
     retry: Annotated[
         Retry,
         typer.Option(
@@ -83,7 +98,9 @@ def serve(
         scheduler, congestion, ack_path, reinjection, datagram_bytes=datagram_bytes,
         max_paths=max_paths, qlog=None if qlog is None else str(qlog),
     )  # fmt: skip
-    server = FileServer(Serve(folder, listen, cert, key, max_connections, retry, chosen))
+    limits = Limits.of(max_connections, max_per_address)
+    allow_many_files()
+    server = FileServer(Serve(folder, listen, cert, key, retry, chosen, limits, hidden))
     console = Console(stderr=True, soft_wrap=True)
     console.print(f"Serving {folder} on {server.address} (UDP). Ctrl-C ends it.")
     console.print(f"Certificate, SHA-256: {server.fingerprint}")

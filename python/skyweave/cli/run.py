@@ -10,6 +10,7 @@ import typer
 from skyweave.cli.progress import Progress
 from skyweave.cli.say import Jobs, live_words, say
 from skyweave.console import Console
+from skyweave.model.limits import MOST_RUNS
 from skyweave.report.page.render import render_report
 from skyweave.study.run.engines import SourceName
 from skyweave.study.run.session import StudyOptions, prepare, run_study
@@ -55,6 +56,9 @@ def run(
         bool,
         typer.Option("--no-code", help="Refuse a study that names Python code of its own."),
     ] = False,
+    max_runs: Annotated[
+        int, typer.Option(min=1, help="Refuse a study that asks for more runs than that.")
+    ] = MOST_RUNS,
     dry_run: Annotated[
         bool,
         typer.Option("--dry-run", help="Check the study, say how large it is, and stop."),
@@ -65,7 +69,7 @@ def run(
     out = out or default_out(file)
     options = StudyOptions(
         out=out, data=data, jobs=jobs, live_jobs=live_jobs, engine_name=engine, source=source,
-        seeds=seeds, restart=restart, cluster=cluster, no_code=no_code,
+        seeds=seeds, restart=restart, cluster=cluster, no_code=no_code, max_runs=max_runs,
     )  # fmt: skip
     if dry_run:
         prepared = prepare(file, options)
@@ -83,7 +87,10 @@ def default_out(study: Path) -> Path:
     >>> print(default_out(Path("studies/alcs/study.toml")), default_out(Path("alcs/forecast.toml")))
     results/alcs results/alcs-forecast
     """
-    folder = study.resolve().parent.name
+    try:
+        folder = study.resolve().parent.name
+    except (OSError, RuntimeError):  # links in a circle: whoever reads the file says so
+        folder = study.absolute().parent.name
     return Path("results") / (folder if study.stem == "study" else f"{folder}-{study.stem}")
 
 

@@ -12,6 +12,7 @@ from datetime import datetime
 
 import numpy as np
 
+from skyweave.model import limits
 from skyweave.model.drive import Series, Values
 
 SLOT_S = 15
@@ -87,6 +88,7 @@ def autocorrelation(pieces: Sequence[Values], lags: Sequence[int]) -> Values:
 
 def on_grid(series: Series, step_s: float, count: int) -> Values:
     """The value that holds at 0, step, 2·step, …: shape (count,), NaN after the series' end."""
+    limits.checked(count, f"samples {step_s:g} s apart")
     times_s = np.arange(count) * step_s
     index = np.searchsorted(series.times_s, times_s + 1e-9, side="right") - 1
     held = series.values[np.clip(index, 0, None)]

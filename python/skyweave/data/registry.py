@@ -22,7 +22,7 @@ import requests
 from pydantic import BaseModel, ConfigDict, Field
 
 from skyweave.data.importers import load
-from skyweave.data.importers.base import read_bytes
+from skyweave.data.importers.base import read_bytes, read_packed
 from skyweave.errors import DataError, suggest
 from skyweave.model.drive import Drive
 
@@ -162,13 +162,13 @@ def check(known: DataSet, folder: Path) -> list[str]:
             found,
             read_bytes(found)
             if found.suffix == ".gz" and not name.endswith(".gz")
-            else found.read_bytes(),
+            else read_packed(found),
             digest,
         )
         good.append(found.name)
     for made in known.derived:
         if (folder / made.name).is_file():
-            _compare(folder / made.name, (folder / made.name).read_bytes(), made.sha256)
+            _compare(folder / made.name, read_packed(folder / made.name), made.sha256)
             good.append(made.name)
     return good
 

@@ -9,6 +9,7 @@ import numpy as np
 from skyweave.forecast.folding import FINEST_S
 from skyweave.forecast.measurement import Measurement
 from skyweave.forecast.shifts import Shifts, mean_ranks
+from skyweave.model import limits
 from skyweave.model.drive import Values
 
 CONFIDENT = 0.95
@@ -51,8 +52,9 @@ def rate_edges(
     tolerance = shifts.window_s / 2
     begin, end = shifts.instants_unix_s[[0, -1]].tolist()
     first = begin + (offset_s - begin) % period_s
-    edges = np.arange(first, end + 1e-6, period_s)
     quiet = shifts.window_s + tolerance
+    limits.checked((end - first) / min(period_s, 2 * tolerance), f"{series.name}: its edges")
+    edges = np.arange(first, end + 1e-6, period_s)
     between = np.arange(quiet, period_s - quiet + 1e-6, 2 * tolerance)
     own = _largest(shifts, edges, tolerance)
     others = _largest(shifts, (edges[:, None] + between).ravel(), tolerance)

@@ -22,10 +22,13 @@ from skyweave.errors import ConfigError, DataError
 from skyweave.forecast.slots import SlotEstimate
 from skyweave.model.base import Model
 from skyweave.model.forecast import Forecast, ForecastUpdate
+from skyweave.model.parsing import parse_json
 from skyweave.model.windows import ForecastWindow
 
 SCHEMA: Literal[2] = 2
 OLDEST_SCHEMA = 1
+SHORTEST_S = 1e-3
+"""A forecast lasts this long at least: Unix time in floats has microseconds."""
 MOST_WINDOWS = 1_000_000
 MOST_UPDATES = 100_000
 REMEDY = "write one with 'skyweave forecast slots --out'"
@@ -144,11 +147,7 @@ def read_forecast(path: Path) -> ForecastFile:
     :class:`DataError` says in a sentence what is wrong with it.
     """
     text = as_text(str(path), read_bytes(path))
-    try:
-        facts = json.loads(text.body)
-    except (ValueError, RecursionError) as error:
-        line = getattr(error, "lineno", 1)
-        raise text.bad(line, "this is not JSON", REMEDY) from None
+    facts = parse_json(text, REMEDY)
     if not isinstance(facts, dict) or facts.get("kind") != "skyweave-forecast":
         raise text.bad(1, "this is no forecast", REMEDY)
     if facts.get("schema_version") not in (OLDEST_SCHEMA, SCHEMA):
@@ -220,7 +219,7 @@ def slot_forecast(
     Raises :class:`DataError` if no slots were found: their forecast would be made up.
     """
     start, period = unix_s(start_utc), estimate.period_s
-    if not 0 < duration_s < float("inf"):
+    if not SHORTEST_S <= duration_s < float("inf"):
         raise ConfigError(f"a forecast of {duration_s:g} s; give a duration above 0")
     if duration_s / period > MOST_WINDOWS:
         raise ConfigError(f"a forecast of {duration_s:g} s is too long; give a shorter duration")

@@ -16,6 +16,7 @@ from statistics import median
 
 from skyweave.data.importers.base import Text
 from skyweave.forecast.measurement import Measurement, measurement
+from skyweave.model import limits
 
 ROW = re.compile(r"(?P<stamp>\d{9,}(?:\.\d+)?)\s+(?P<seq>\d+)\s+(?P<rtt>-?\d+(?:\.\d+)?)\s*$")
 ECHO = re.compile(r"\[(?P<stamp>[^\]]+)\].*icmp_seq=(?P<seq>\d+) .*time=(?P<rtt>\d+(?:\.\d+)?) ms")
@@ -48,7 +49,7 @@ def read(text: Text) -> Measurement:
 
 def _answers(text: Text) -> list[Answer]:
     found = []
-    for line, row in enumerate(text.body.splitlines(), 1):
+    for line, row in text.lines():
         if match := ROW.match(row) or ECHO.match(row):
             rtt = float(match["rtt"])
             if rtt < 0:
@@ -94,7 +95,8 @@ def _lost(run: list[Answer]) -> list[float]:
     """When the unanswered probes of a run were sent: as far apart as usual, or closer."""
     steps = [b[0] - a[0] for a, b in pairwise(run) if b[1] == a[1] + 1]
     usual = median(steps) if steps else float("inf")
-    lost = []
+    lost: list[float] = []
+    limits.checked(run[-1][1] - run[0][1] + 1, f"sequence numbers {run[0][1]} to {run[-1][1]}")
     for (before, first, _), (after, second, _) in pairwise(run):
         step = min((after - before) / max(second - first, 1), usual)
         lost += [before + step * k for k in range(1, second - first)]

@@ -5,7 +5,6 @@ What a file is shows in its content. Where it holds several series, ``column`` n
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from datetime import UTC
 from pathlib import Path
@@ -20,6 +19,7 @@ from skyweave.forecast import pings
 from skyweave.forecast.measurement import Kind, Measurement, join, measurement
 from skyweave.forecast.pings import unix_s
 from skyweave.model.drive import Drive, Values
+from skyweave.model.parsing import parse_json
 
 HEAD_CHARACTERS = 4096
 QUANTITIES: dict[str, Kind] = {
@@ -156,11 +156,7 @@ def _clock(table: Table, column: str) -> Values:
 
 def _iperf3(text: Text, kind: Kind) -> Measurement:
     """Rate or smoothed round trip by interval; iperf3 notes its start to the second only."""
-    try:
-        facts: dict[str, Any] = json.loads(text.body)
-    except ValueError as error:
-        line = getattr(error, "lineno", 1)
-        raise text.bad(line, "this is not JSON", "copy the file again") from None
+    facts: dict[str, Any] = parse_json(text, "copy the file again")
     try:
         start = float(facts["start"]["timestamp"]["timesecs"])
         times, values = [], []

@@ -42,8 +42,8 @@ class Agent:
         while (message := self._channel.receive()) is not None:
             try:
                 answer = actions[message["do"]](message)
-            except (OSError, ValueError) as error:
-                answer = {"error": f"{message['do']}: {error}"}
+            except Exception as error:  # a request that cannot be met never ends this side
+                answer = {"error": f"{message.get('do')}: {type(error).__name__}: {error}"}
             self._channel.send(answer)
 
     def _run(self, message: Message) -> Message:

@@ -105,9 +105,9 @@ class Init:
                 return
             try:
                 answer = actions[message["do"]](message)
-            except (OSError, ValueError, RuntimeError) as error:
+            except Exception as error:  # a request that cannot be met never ends the world
                 failure = self._relay.failure if self._relay is not None else None
-                answer = {"error": failure or str(error)}
+                answer = {"error": failure or f"{type(error).__name__}: {error}"}
             self._host.send(answer)
 
     def _start(self, message: Message) -> Message:

@@ -10,11 +10,10 @@ from pathlib import Path
 MIB = 2**20
 MOST_BYTES = 1024 * MIB
 """The largest file that is read, as it is or unpacked."""
-MOST_WORDS = f"{MOST_BYTES // MIB:,} MiB"
 
 
-def read_regular(file: Path, most_bytes: int = MOST_BYTES) -> bytes:
-    """Return the bytes of a regular file.
+def read_regular(file: Path, most_bytes: int = MOST_BYTES, head: int | None = None) -> bytes:
+    """Return the bytes of a regular file, or the first ``head`` of them.
 
     Raises :class:`OSError`, whose ``strerror`` says why, for a device, a pipe, a folder, a circle
     of links, and a file of more than ``most_bytes``: none of these is waited for or read.
@@ -29,7 +28,7 @@ def read_regular(file: Path, most_bytes: int = MOST_BYTES) -> bytes:
         if status.st_size > most_bytes:
             why = f"it has {status.st_size:,} bytes, and {most_bytes:,} are read at most"
             raise OSError(errno.EFBIG, why, str(file))
-        return opened.read(status.st_size)
+        return opened.read(status.st_size if head is None else min(head, status.st_size))
 
 
 def write_durable(file: Path, content: bytes | memoryview) -> None:

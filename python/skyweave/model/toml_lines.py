@@ -9,6 +9,8 @@ Location = tuple[str | int, ...]
 
 _HEADER = re.compile(r"^\s*(\[\[?)\s*([^\[\]]+?)\s*\]\]?\s*(#.*)?$")
 _KEY = re.compile(r"""^\s*((?:[A-Za-z0-9_\-]+|"[^"]*"|'[^']*')(?:\s*\.\s*[A-Za-z0-9_\-]+)*)\s*=""")
+LONGEST_LINE = 1000
+"""What a longer line holds is placed at its table: the patterns are slow on long ones."""
 _FENCES = ('"""', "'''")
 
 
@@ -30,6 +32,8 @@ def _entries(text: str) -> Iterator[tuple[Location, int]]:
     table: Location = ()
     fence: str | None = None
     for number, line in enumerate(text.splitlines(), start=1):
+        if len(line) > LONGEST_LINE:
+            continue
         if fence is not None:
             fence = None if fence in line else fence
             continue

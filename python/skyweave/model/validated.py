@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -17,11 +16,15 @@ from pydantic import (
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from skyweave.errors import ConfigError, suggest
+from skyweave.model.limits import WEEK_S
+from skyweave.model.parsing import shown
 from skyweave.model.toml_lines import line_of
 
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-Count = Annotated[int, Field(ge=1)]
+Span = Annotated[float, Field(gt=0, le=WEEK_S, allow_inf_nan=False)]
+"""Seconds that a drive, a run or a piece of one lasts."""
+Count = Annotated[int, Field(ge=1, le=10**12)]
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_\-]*$")]
 
 
@@ -60,25 +63,6 @@ class Misplaced(ValueError):
         self.location = location
 
 
-def read_toml(file: Path) -> tuple[str, dict[str, Any]]:
-    """Return the text of a TOML file and what it says.
-
-    Raises :class:`ConfigError` when the file cannot be read or is not TOML.
-    """
-    try:
-        text = file.read_text(encoding="utf-8")
-    except OSError as error:
-        raise ConfigError(
-            f"{file}: cannot be read ({error.strerror}); check the path of the study file"
-        ) from error
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"{file}: is not UTF-8 text; save it as UTF-8") from error
-    try:
-        return text, tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{file}: is not valid TOML: {error}; correct that line") from error
-
-
 def validate(model: type[AnyModel], file: Path, text: str, content: dict[str, Any]) -> AnyModel:
     """Return ``content`` as ``model``; raise :class:`ConfigError` with file and line."""
     try:
@@ -99,7 +83,9 @@ def _sentence(file: Path, text: str, content: dict[str, Any], error: ErrorDetail
     if error["type"] in ("unknown_key", "study", "value_error"):
         return f"{file}:{line}: {said}"
     where = ".".join(str(part) for part in location if not _is_type(str(part)))
-    return f"{file}:{line}: {where}: {said[:1].lower()}{said[1:]} (found {error.get('input')!r})"
+    return (
+        f"{file}:{line}: {where}: {said[:1].lower()}{said[1:]} (found {shown(error.get('input'))})"
+    )
 
 
 def _without_tags(content: Any, location: tuple[str | int, ...]) -> tuple[str | int, ...]:

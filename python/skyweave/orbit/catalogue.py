@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,6 +10,7 @@ from pydantic import ValidationError
 
 from skyweave._skyweave import Constellation, shell_names
 from skyweave.errors import ConfigError, DataError, suggest
+from skyweave.model.parsing import MOST_SHOWN
 from skyweave.model.textfile import Text, read_text
 from skyweave.orbit.places import Place
 
@@ -45,10 +45,15 @@ def find(name: str, folders: Sequence[Path]) -> Path:
     """Return the first file of that name: in the folders in order, then in the working folder."""
     places = [Path(folder) for folder in folders]
     for folder in (*places, Path()):
-        if (folder / name).is_file():
-            return folder / name
+        try:
+            if (folder / name).is_file():
+                return folder / name
+        except OSError as error:  # a name that is too long
+            raise DataError(f"{name[:MOST_SHOWN]}: {error.strerror}; check the name") from None
     looked = ", ".join(str(place) for place in (*places, Path("the working folder")))
-    raise DataError(f"{name}: no such file in {looked}; check the name, or give its folder")
+    raise DataError(
+        f"{name[:MOST_SHOWN]}: no such file in {looked}; check the name, or give its folder"
+    )
 
 
 def load_gateways(name: str, folders: Sequence[Path] = ()) -> tuple[Place, ...]:
@@ -58,12 +63,16 @@ def load_gateways(name: str, folders: Sequence[Path] = ()) -> tuple[Place, ...]:
     those that are live (green) count. Raises :class:`DataError` with file and line.
     """
     text = read_text(find(name, folders))
-    rows = csv.DictReader(text.body.splitlines())
-    missing = {"lat", "lon"} - set(rows.fieldnames or ())
+    rows = text.rows()
+    _, names = next(rows, (1, []))
+    missing = {"lat", "lon"} - set(names)
     if missing:
         raise text.bad(1, f"no column '{min(missing)}'", "name the columns name, lat and lon")
     places = [
-        _place(text, rows.line_num, row) for row in rows if _GREEN in (row.get("style") or _GREEN)
+        _place(text, line, row)
+        for line, cells in rows
+        for row in [dict(zip(names, cells, strict=False))]
+        if _GREEN in (row.get("style") or _GREEN)
     ]
     if not places:
         raise text.bad(1, "there is no live gateway in it", "give at least one")
@@ -73,7 +82,7 @@ def load_gateways(name: str, folders: Sequence[Path] = ()) -> tuple[Place, ...]:
 def _place(text: Text, line: int, row: dict[str, str]) -> Place:
     try:
         return Place.model_validate(
-            {"lat": row["lat"], "lon": row["lon"], "name": row.get("name") or ""}
+            {"lat": row.get("lat"), "lon": row.get("lon"), "name": row.get("name") or ""}
         )
     except ValidationError as error:
         what = error.errors()[0]

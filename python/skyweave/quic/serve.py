@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import resource
 import socket
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -19,6 +21,24 @@ from skyweave.steady import steady
 
 
 @dataclass(frozen=True)
+class Limits:
+    """How many connections a server keeps; ``crates/sockets/src/limits.rs`` says what is refused.
+
+    ``per_address`` counts an IPv4 address or an IPv6 /64, ``per_network`` an IPv4 /24 or IPv6 /48.
+    """
+
+    connections: int = 4096
+    half_open: int = 1024
+    per_address: int = 64
+    per_network: int = 256
+
+    @classmethod
+    def of(cls, connections: int, per_address: int) -> Limits:
+        """Return limits in the proportions of the default ones."""
+        return cls(connections, max(connections // 4, 1), per_address, 4 * per_address)
+
+
+@dataclass(frozen=True)
 class Serve:
     """What is served, where and how; without certificate and key they are made."""
 
@@ -26,15 +46,17 @@ class Serve:
     listen: str
     cert: Path | None
     key: Path | None
-    max_connections: int
     retry: Retry
     options: dict[str, Any]
+    limits: Limits = Limits()
+    hidden: bool = False
+    """Files and folders whose names begin with a dot are served, too."""
 
 
 @dataclass(frozen=True)
 class Served:
     """What happened: ``opened``; a further ``path``, from what address; ``asked`` for what (None
-    bytes: no such file); ``closed``."""
+    bytes: no such file); ``failed``, what and why; ``closed``; ``missed``, so many more."""
 
     kind: str
     client: str
@@ -48,6 +70,10 @@ class Served:
             return f"{self.client}: connected"
         if self.kind == "path":
             return f"{self.client}: a further path, from {what}"
+        if self.kind == "missed":
+            return f"{self.bytes:,} more events are not shown"
+        if self.kind == "failed":
+            return f"{self.client}: GET {what}; the client was told that the server is busy"
         if self.kind == "closed":
             return f"{self.client}: over, {what}"
         answer = "no such file" if self.bytes is None else f"{self.bytes:,} bytes"
@@ -67,7 +93,8 @@ class FileServer:
             "cert": None if serve.cert is None else str(serve.cert),
             "key": None if serve.key is None else str(serve.key),
             "names": ["localhost", socket.gethostname() or "localhost"],
-            "max_connections": serve.max_connections,
+            "limits": asdict(serve.limits),
+            "hidden": serve.hidden,
             "retry": serve.retry,
             "options": serve.options,
         }
@@ -104,6 +131,13 @@ class FileServer:
             self._server.run(look)
         except OSError as error:
             raise QuicError(str(error)) from None
+
+
+def allow_many_files() -> None:
+    """Let this process have as many files open as the system admits: clients want some each."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with contextlib.suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
 def _address(listen: str) -> str:

@@ -14,6 +14,7 @@ import numpy as np
 
 from skyweave.data.importers.base import Table, parse_table, read_text
 from skyweave.errors import ConfigError
+from skyweave.model import limits
 from skyweave.model.drive import Values
 from skyweave.radio.cells import CellGrid, Integers
 from skyweave.radio.equations import decibels, milliwatts
@@ -52,6 +53,7 @@ def read_cells(path: Path, operator: str | None = None, hold_s: int = HOLD_S) ->
         raise table.bad(0, what, "give RSRP in dBm")
     keys = np.stack([_integers(table, "freq", MAX_EARFCN), _integers(table, "cid", MAX_PCI)])
     cells, row_cell = np.unique(keys[:, sane], axis=1, return_inverse=True)
+    limits.checked(cells.shape[1] * count, f"{path}: {cells.shape[1]} cells over {count} s")
     rsrp = _per_second(row_cell.ravel(), second[sane], levels[sane], (cells.shape[1], count))
     return CellGrid(
         operator=operator or path.resolve().parent.name,

@@ -18,6 +18,7 @@ from skyweave.errors import ConfigError, suggest
 from skyweave.model.drive import Values
 from skyweave.radio.cells import CellGrid
 from skyweave.radio.equations import BANDWIDTH_MHZ, CAPACITY_CAP_MBPS, GAMMA, LOAD, NOISE_MW, C
+from skyweave.radio.logs import LONGEST_S
 
 Place = Literal["whole", "residential", "road"]
 
@@ -70,8 +71,8 @@ def synthetic_cells(seed: int, duration_s: int, place: Place = "whole") -> list[
     """
     if place not in get_args(Place):
         raise ConfigError(f"place '{place}' is unknown; {suggest(str(place), get_args(Place))}")
-    if duration_s < 1:
-        raise ConfigError(f"duration_s {duration_s}: a drive lasts a second or more")
+    if not 1 <= duration_s <= LONGEST_S:
+        raise ConfigError(f"duration_s {duration_s}: a drive lasts a second or more, a day at most")
     one, two, three, four, five, six = latents(seed, (duration_s, 6), MEMORY_S).T
     latent = _Latents(one, two, three, four, (five, six))
     opposed = -OPPOSED * latent.first + np.sqrt(1 - OPPOSED**2) * latent.second

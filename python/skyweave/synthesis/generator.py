@@ -29,6 +29,7 @@ import numpy.typing as npt
 from skyweave.data.metrics import SLOT_PHASE_S, SLOT_S
 from skyweave.errors import ConfigError
 from skyweave.model.drive import Drive, PathTrace, Series, Values
+from skyweave.model.limits import WEEK_S
 from skyweave.synthesis.outages import outages
 from skyweave.synthesis.preset import (
     Coverage,
@@ -59,8 +60,10 @@ def synthesise(preset: str | Preset, seed: int, duration_s: float = 600.0) -> Dr
         preset = load_preset(preset)
     if seed < 0:
         raise ConfigError(f"seed {seed} is negative; give a whole number from 0")
-    if not (math.isfinite(duration_s) and duration_s > 0):
-        raise ConfigError(f"duration_s {duration_s:g} makes no drive; give seconds above 0")
+    if not 0 < duration_s <= WEEK_S:
+        raise ConfigError(
+            f"duration_s {duration_s:g} makes no drive; give seconds above 0, a week at most"
+        )
     count = math.ceil(duration_s / SAMPLE_S)
     start = _start(preset, seed)
     slots = slot_numbers(start, count)

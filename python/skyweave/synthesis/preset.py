@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
@@ -11,6 +10,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from skyweave.errors import ConfigError, suggest
 from skyweave.model.drive import Values
+from skyweave.model.parsing import read_toml
 
 FOLDER = Path(__file__).parent / "presets"
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
@@ -212,13 +212,9 @@ def load_preset(name: str | Path) -> Preset:
         if str(name) not in preset_names():
             hint = suggest(str(name), preset_names())
             raise ConfigError(f"preset '{name}' is unknown; {hint}")
+    _, content = read_toml(place)
     try:
-        with place.open("rb") as file:
-            return Preset.model_validate(tomllib.load(file))
-    except OSError as error:
-        raise ConfigError(f"{place}: cannot be read ({error.strerror}); check the path") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{place}: is not TOML ({error}); correct that line") from None
+        return Preset.model_validate(content)
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"])) or "preset"

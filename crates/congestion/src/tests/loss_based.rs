@@ -141,6 +141,23 @@ fn idleness_halves_once_per_timeout_down_to_the_initial_window() {
     }
 }
 
+/// `tcp_cwnd_restart` shifts whole packets: 25 becomes 12, and 13 acknowledged packets make it 25 again,
+/// every time.
+#[test]
+fn idleness_leaves_whole_packets() {
+    let rto = Duration::from_millis(300);
+    for algorithm in BOTH {
+        let mut controller = at_hundred(algorithm);
+        controller.on_idle_restart(NOW, Duration::from_millis(650), rto);
+        for _ in 0..10 {
+            controller.on_idle_restart(NOW, Duration::from_millis(301), rto);
+            assert_eq!(window(&*controller), 12);
+            controller.on_acked(NOW, &ack(13));
+            assert_eq!(window(&*controller), 25);
+        }
+    }
+}
+
 #[test]
 fn penalties_halve_the_window_and_the_threshold_outside_slow_start() {
     for algorithm in BOTH {

@@ -91,7 +91,7 @@ fn expected(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(800))]
+    #![proptest_config(cases::at_least(800))]
 
     #[test]
     fn waking_late_delays_and_changes_no_verdict(config in config(), wakes in wakes()) {

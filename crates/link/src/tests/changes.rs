@@ -194,7 +194,7 @@ fn run(config: &LinkConfig, steps: &[(u64, Step)], eager: bool) -> (Vec<(Instant
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(600))]
+    #![proptest_config(cases::at_least(600))]
 
     #[test]
     fn a_late_call_changes_nothing_under_changes(config in config(), steps in steps()) {

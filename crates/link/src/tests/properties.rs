@@ -183,7 +183,7 @@ impl Driver {
 const END: Instant = Instant::from_millis(3000);
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(600))]
+    #![proptest_config(cases::at_least(600))]
 
     #[test]
     fn popping_at_next_at_is_popping_all_the_time(config in config(), pushes in pushes()) {

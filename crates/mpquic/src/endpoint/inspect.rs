@@ -7,7 +7,7 @@ use crate::arrival::Arrival;
 #[cfg(test)]
 use crate::config::Role;
 #[cfg(test)]
-use crate::wire::{AckFrame, ConnectionId, Frame, Params};
+use crate::wire::{AckFrame, ConnectionId, Frame, Params, begin_short};
 #[cfg(test)]
 use rustls::quic::{ClientConnection, Version};
 use units::{Instant, PathId};
@@ -83,6 +83,21 @@ impl Endpoint {
         self.handshake.restart(tls, params.clone(), cid);
         self.cids.local.add(0, cid);
         self.drive_tls(Instant::ZERO).expect("a hello");
+    }
+
+    /// A PING with these further bits in its first byte, and a number that is not used otherwise.
+    pub(crate) fn ping_with(&mut self, bits: u8) -> Vec<u8> {
+        let cid = self.cids.peer.current(0).expect("an ID");
+        let keys = self.keys.as_mut().expect("keys");
+        let number: u32 = 1 << 20;
+        let mut out = Vec::new();
+        begin_short(&mut out, &cid, keys.phase, 4);
+        out[0] |= bits;
+        let number_at = out.len();
+        out.extend(number.to_be_bytes());
+        Frame::Ping.encode(&mut out);
+        assert!(keys.seal(&mut out, (0, number_at, 4), (0, number.into())));
+        out
     }
 
     /// What it would offer by itself.

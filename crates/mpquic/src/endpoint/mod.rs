@@ -26,6 +26,7 @@ pub use stream_api::Read;
 use crate::cids::Cids;
 use crate::config::Config;
 use crate::control::Control;
+use crate::crypto;
 use crate::datagrams::Datagrams;
 use crate::error::Error;
 use crate::event::Event;
@@ -83,11 +84,14 @@ impl Endpoint {
     /// `path`. `seed` is the source of connection IDs and of everything else that the transport
     /// draws; TLS draws its keys from its provider.
     pub fn new(
-        config: Config,
+        mut config: Config,
         scheduler: Box<dyn Scheduler>,
         (now, path): (Instant, PathId),
         seed: u64,
     ) -> Result<Self, Error> {
+        if config.reset_key == [0; 32] {
+            config.reset_key = crypto::own_reset_key(seed);
+        }
         let scheduling = Scheduling::new(scheduler);
         let handshake = Handshake::default();
         let least_probability = scheduling.dispatch.capabilities().least_probability;

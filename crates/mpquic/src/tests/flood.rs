@@ -202,7 +202,7 @@ fn junk_packet(dcid: &ConnectionId, len: usize) -> Vec<u8> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+    #![proptest_config(cases::at_least(300))]
 
     /// RFC 9000 §8.1 for any order of an attacker's datagrams and of our timers.
     #[test]

@@ -72,15 +72,8 @@ fn longest_stall(links: Vec<Link>, seed: u64) -> u64 {
 /// once, as the new path was alive before.
 const BOUND: Duration = Duration::from_millis(2500);
 
-/// Few cases, unless the environment asks for a number.
-fn cases() -> ProptestConfig {
-    let asked = ProptestConfig::default();
-    let many = std::env::var_os("PROPTEST_CASES").is_some();
-    ProptestConfig { cases: if many { asked.cases } else { 24 }, ..asked }
-}
-
 proptest! {
-    #![proptest_config(cases())]
+    #![proptest_config(cases::at_least(24))]
 
     #[test]
     fn while_a_path_is_alive_the_application_waits_a_bounded_time(

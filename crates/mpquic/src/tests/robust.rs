@@ -10,7 +10,7 @@ fn ms(millis: u64) -> Instant {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+    #![proptest_config(cases::at_least(400))]
 
     /// Whatever the network does, every byte arrives once and in order, or not at all.
     #[test]

@@ -166,15 +166,17 @@ fn version_negotiation_is_answered_and_believed_only_when_plausible() {
 
 #[test]
 fn a_stateless_reset_ends_the_connection() {
-    let mut world = pair(0, 0, Link::new(100.0, 5), 1);
+    let key = [9; 32];
+    let server = Own::server(0, |config| config.reset_key = key);
+    let mut world = World::new(Own::client(0, |_| {}), server, vec![Link::new(100.0, 5)], 1);
     world.run(Instant::from_millis(100), |_| false);
     // The server has forgotten everything but its key.
     let stream = world.client.endpoint.open_stream(false).unwrap();
     world.client.endpoint.write(stream, &[0; 100]).unwrap();
     let (_, datagram) = world.client.endpoint.poll_transmit(world.now).unwrap();
-    let reset = stateless_reset(&[0; 32], &datagram, [0x5a; 24]).unwrap();
+    let reset = stateless_reset(&key, &datagram, [0x5a; 24]).unwrap();
     assert!(reset.len() < datagram.len());
-    assert_eq!(stateless_reset(&[0; 32], &[0x40; 21], [0; 24]), None);
+    assert_eq!(stateless_reset(&key, &[0x40; 21], [0; 24]), None);
     let mut wrong = reset.clone();
     *wrong.last_mut().unwrap() ^= 1;
     world.client.endpoint.handle(world.now, PathId(0), wrong, None);

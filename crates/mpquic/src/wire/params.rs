@@ -178,7 +178,7 @@ impl Params {
                 let maximum = u32::try_from(maximum).map_err(|_| WireError::Value("path ID"))?;
                 self.initial_max_path_id = Some(maximum);
             }
-            id::PREFERRED_ADDRESS => {} // migration is not done
+            id::PREFERRED_ADDRESS => check_preferred_address(value)?, // nobody moves there
             _ => return Ok(false),
         }
         Ok(true)
@@ -194,6 +194,18 @@ impl Params {
             && self.initial_max_streams_uni <= 1 << 60;
         allowed.then_some(self).ok_or(WireError::Value("a transport parameter"))
     }
+}
+
+/// Addresses and ports of both families, a connection ID that is not empty, and its reset token
+/// (RFC 9000 §18.2).
+fn check_preferred_address(value: &[u8]) -> Result<(), WireError> {
+    let mut reader = Reader::new(value);
+    reader.bytes(4 + 2 + 16 + 2, "preferred address")?;
+    let len = usize::from(reader.u8("connection ID length")?);
+    let cid = ConnectionId::new(reader.bytes(len, "connection ID")?)?;
+    reader.array::<16>("reset token")?;
+    let fits = reader.is_empty() && !cid.as_slice().is_empty();
+    fits.then_some(()).ok_or(WireError::Value("preferred address"))
 }
 
 fn put_number(out: &mut Vec<u8>, id: u64, value: u64) {

@@ -15,6 +15,7 @@ impl Endpoint {
             return;
         }
         self.dirty = true;
+        self.views.outdate(path);
         if let Some((removed, incarnation)) = segment.removed
             && removed.index() < self.subflows.len()
             && self.paths[removed.index()].incarnation <= incarnation
@@ -31,16 +32,16 @@ impl Endpoint {
         match segment.kind {
             Kind::Syn | Kind::SynAck => subflow.rx.set_echo(segment.sent_at),
             // The fourth ACK, once more if it was lost (RFC 8684 §3.2).
-            Kind::JoinAck => subflow.rx.acks.request(),
+            Kind::JoinAck | Kind::Probe => subflow.rx.acks.request(),
             Kind::Data => {}
         }
         match segment.kind {
             Kind::Syn => {}
             Kind::SynAck => self.on_syn_ack(now, path),
-            Kind::JoinAck | Kind::Data => self.on_confirmed(now, path),
+            Kind::JoinAck | Kind::Data | Kind::Probe => self.on_confirmed(now, path),
         }
         self.on_window(now, segment);
-        if matches!(segment.kind, Kind::JoinAck | Kind::Data) {
+        if matches!(segment.kind, Kind::JoinAck | Kind::Data | Kind::Probe) {
             self.on_data(now, path, segment);
         }
     }
@@ -101,6 +102,7 @@ impl Endpoint {
 
     fn on_established(&mut self, now: Instant, path: PathId) {
         self.paths[path.index()].last_heard = now;
+        self.views.outdate_all();
         self.note(now, Some(path), EventKind::Established);
         self.dispatch.on_path_event(now, path, PathEvent::Established);
     }
@@ -120,13 +122,15 @@ impl Endpoint {
         if let Some(payload) = segment.payload {
             subflow.rx.on_answer(now, segment.echo);
             let (receive, mut fresh) = (&mut self.receive, 0);
-            subflow.rx.on_payload(now, payload, segment.sent_at, |piece| {
+            let rto = subflow.tx.rto();
+            subflow.rx.on_payload(now, payload, segment.sent_at, rto, |piece| {
                 fresh += receive.insert(piece.dsn, piece.bytes);
             });
             self.paths[path.index()].unique_bytes += fresh;
-            self.update_window(path);
-            let rtts = self.subflows.iter().flatten().map(|subflow| subflow.rx.rtt());
-            self.receive.autotune(now, rtts.max().unwrap_or_default());
+            self.fed_by = path;
+            if self.receive.unread_bytes() == 0 {
+                self.after_reading(now);
+            }
         } else {
             subflow.rx.set_echo(segment.sent_at); // so that the data that answer are samples to the peer
         }
@@ -137,7 +141,35 @@ impl Endpoint {
         }
     }
 
-    /// A window that a filled hole reopens is announced at once (Linux `tcp_cleanup_rbuf`).
+    /// The application has read at most this many bytes of what came in order; the window opens by them.
+    pub fn read(&mut self, now: Instant, bytes: u64) {
+        self.receive.consume(bytes);
+        self.dirty = true;
+        self.after_reading(now);
+    }
+
+    /// What Linux does at the end of `mptcp_recvmsg`.
+    fn after_reading(&mut self, now: Instant) {
+        self.acknowledge_what_is_read();
+        self.update_window(self.fed_by);
+        let rtts = self.subflows.iter().flatten().map(|subflow| subflow.rx.rtt());
+        self.receive.autotune(now, rtts.max().unwrap_or_default());
+    }
+
+    /// With nothing left to read, and nothing that waits for a hole, short segments are acknowledged
+    /// (`mptcp_cleanup_rbuf`).
+    fn acknowledge_what_is_read(&mut self) {
+        if self.receive.waiting_bytes() > 0 || self.receive.unread_bytes() > 0 {
+            return;
+        }
+        for subflow in self.subflows.iter_mut().flatten() {
+            if subflow.rx.waiting_bytes() == 0 {
+                subflow.rx.acks.on_all_read();
+            }
+        }
+    }
+
+    /// A window that a filled hole or a reader reopens is announced at once (Linux `tcp_cleanup_rbuf`).
     fn update_window(&mut self, path: PathId) {
         let waiting: u64 = self.subflows.iter().flatten().map(|s| s.rx.waiting_bytes()).sum();
         if self.receive.has_reopened(waiting)

@@ -62,6 +62,7 @@ impl Endpoint {
     /// Closes the subflow of `path`; what it held is reinjected on others (docs/model.md §2.5).
     pub(super) fn close(&mut self, now: Instant, path: PathId) {
         let Some(subflow) = self.subflows[path.index()].take() else { return };
+        self.views.outdate_all();
         self.paths[path.index()].past.add(&subflow.tx.stats, subflow.tx.delivered_bytes());
         let queued = match self.config.mode {
             Mode::Tcp => 0,

@@ -1,10 +1,11 @@
 //! Which path carries the next piece of the stream.
 
-use super::{Endpoint, PathState};
+use super::Endpoint;
+use super::views::{is_usable, path_view};
 use crate::config::Mode;
 use crate::event::EventKind;
-use crate::meta::SendBuffer;
-use crate::subflow::{CaState, Mapping, Subflow};
+use crate::meta::{FRAGMENT_BYTES, SendBuffer};
+use crate::subflow::Mapping;
 use scheduler::{ConnectionView, Order, PathSet, PathView};
 use units::{Instant, PathId};
 
@@ -66,13 +67,18 @@ impl Endpoint {
     pub(super) fn schedule(&mut self, now: Instant) {
         let (v096, repeats) =
             (self.config.mode == Mode::V096, self.dispatch.capabilities().repeats);
+        self.dispatch.on_round();
         loop {
+            if self.send.write_begins() {
+                self.dispatch.on_round();
+            }
             let Some(piece) = self.next_piece().or(repeats.then_some(Piece::NONE)) else {
                 self.use_idle_room(now);
                 return;
             };
             let fits = piece.origin != Origin::New || self.send.fits(piece.dsn + piece.bytes);
             if !fits && !v096 && !repeats {
+                self.send.on_held_up();
                 return;
             }
             let sent = match self.decide(now, &piece) {
@@ -83,7 +89,10 @@ impl Endpoint {
                 Fate::Yields(path, other) => {
                     self.assign_to_all(now, &other, PathSet::EMPTY.with(path))
                 }
-                Fate::Leaves(targets) if fits => self.assign_to_all(now, &piece, targets),
+                Fate::Leaves(targets) if fits => {
+                    self.assign_to_all(now, &piece, targets);
+                    self.assign_rest_of_fragment(now, &piece, targets)
+                }
                 Fate::Leaves(targets) => v096 && self.optimise_for(now, targets),
             };
             if !sent {
@@ -95,6 +104,25 @@ impl Endpoint {
     fn assign_to_all(&mut self, now: Instant, piece: &Piece, targets: PathSet) -> bool {
         for path in targets.iter() {
             self.assign(now, path, piece, targets);
+        }
+        true
+    }
+
+    /// What follows a new piece within its fragment, and the write, goes where that went, if the
+    /// scheduler decides for whole fragments.
+    fn assign_rest_of_fragment(&mut self, now: Instant, piece: &Piece, targets: PathSet) -> bool {
+        if !self.dispatch.capabilities().whole_fragments || piece.origin != Origin::New {
+            return true;
+        }
+        while let Some((dsn, bytes)) = self.send.next_new()
+            && dsn / FRAGMENT_BYTES == piece.dsn / FRAGMENT_BYTES
+            && self.send.fits(dsn + bytes)
+        {
+            if self.send.write_begins() {
+                self.dispatch.on_round();
+                break;
+            }
+            self.assign_to_all(now, &Piece::new(dsn, bytes), targets);
         }
         true
     }
@@ -132,11 +160,11 @@ impl Endpoint {
     /// Asks the scheduler, if there is any path to choose, and notes how long it held the piece back.
     fn decide(&mut self, now: Instant, piece: &Piece) -> Fate {
         self.refresh_views(now, piece.carried_by);
-        if !self.dispatch.may_assign(&self.views) {
+        if !self.dispatch.may_assign(self.views.rows()) {
             return Fate::Waits;
         }
         let window_blocked = std::mem::take(&mut self.window_blocked);
-        let view = connection_view(&self.send, &self.views, now, piece);
+        let view = connection_view(&self.send, self.views.rows(), now, piece);
         let view = ConnectionView { window_blocked, ..view };
         let decision = self.dispatch.ask(&view);
         let fate = match self.dispatch.order(&view, decision) {
@@ -145,7 +173,7 @@ impl Endpoint {
             order => Some(Fate::from(order)),
         };
         let fate = fate.unwrap_or_else(|| {
-            let view = connection_view(&self.send, &self.views, now, piece);
+            let view = connection_view(&self.send, self.views.rows(), now, piece);
             self.dispatch.fall_back(&view).into()
         });
         if piece.bytes > 0
@@ -173,6 +201,7 @@ impl Endpoint {
     /// Puts a piece into the queue of a subflow, and on the wire if its window and pacing let it.
     pub(super) fn assign(&mut self, now: Instant, path: PathId, piece: &Piece, all: PathSet) {
         let Some(subflow) = &mut self.subflows[path.index()] else { return };
+        self.views.outdate(path);
         subflow.tx.assign(Mapping { dsn: piece.dsn, bytes: piece.bytes });
         self.dispatch.on_sent(now, path, piece.bytes);
         let is_first = all.iter().next() == Some(path);
@@ -212,37 +241,10 @@ impl Endpoint {
                 continue;
             }
             for piece in subflow.tx.held_back() {
-                let Some(segment) = self.send.segment_mut(piece.dsn) else { continue };
-                if !segment.reinjected_from.contains(subflow.path) {
-                    segment.reinjected_from = segment.reinjected_from.with(subflow.path);
-                    self.send.reinject(piece.dsn);
-                }
+                self.send.reinject_held_back(piece.dsn..piece.dsn + piece.bytes, subflow.path);
             }
         }
     }
-
-    pub(super) fn refresh_views(&mut self, now: Instant, carried_by: PathSet) {
-        let mode = self.config.mode;
-        let repeats = self.dispatch.capabilities().repeats;
-        self.views.clear();
-        for subflow in self.subflows.iter().flatten().filter(|subflow| subflow.is_established()) {
-            let state = &mut self.paths[subflow.path.index()];
-            state.feed.advance(now);
-            let tried = carried_by.contains(subflow.path);
-            let mut view = path_view(mode, subflow, state, tried);
-            if repeats && let Some(segment) = self.send.first_from(state.walked_to) {
-                view.repeat_bytes = segment.bytes;
-            }
-            self.views.push(view);
-        }
-    }
-}
-
-/// Established and not thought dead. In v0.96 a subflow that repairs a timeout takes no new data
-/// either (docs/model.md §2.4).
-pub(super) fn is_usable(mode: Mode, subflow: &Subflow, state: &PathState) -> bool {
-    let repairs = mode == Mode::V096 && subflow.tx.ca() == CaState::Loss;
-    subflow.is_established() && !state.failed && !repairs
 }
 
 fn connection_view<'a>(
@@ -261,32 +263,5 @@ fn connection_view<'a>(
         receive_window_bytes,
         window_left_bytes,
         window_blocked: false,
-    }
-}
-
-fn path_view(mode: Mode, subflow: &Subflow, state: &PathState, tried: bool) -> PathView {
-    let tx = &subflow.tx;
-    let sent = tx.stats.sent_packets.max(1);
-    PathView {
-        id: subflow.path,
-        usable: is_usable(mode, subflow, state),
-        has_room: tx.has_room(),
-        backup: subflow.backup,
-        tried,
-        srtt: tx.rtt.srtt(),
-        latest_rtt: tx.rtt.latest(),
-        min_rtt: tx.rtt.min(),
-        mdev: tx.rtt.mdev(),
-        rttvar_kernel: tx.rtt.rttvar_kernel(),
-        cwnd_packets: tx.cwnd_packets(),
-        ssthresh_packets: tx.ssthresh_packets(),
-        in_flight_packets: tx.in_flight_packets(),
-        queued_packets: tx.queued_packets(),
-        unacked_bytes: tx.unacked_bytes(),
-        mss_bytes: mode.mss_bytes(),
-        pacing_rate: tx.pacing_rate(),
-        loss_ratio: tx.stats.lost_packets as f64 / sent as f64,
-        forecast: state.feed.outage(),
-        repeat_bytes: 0,
     }
 }

@@ -81,7 +81,8 @@ impl Endpoint {
             return;
         }
         self.refresh_views(now, PathSet::EMPTY);
-        let able = self.views.iter().filter(|path| path.usable && path.has_room && !path.backup);
+        let able =
+            self.views.rows().iter().filter(|path| path.usable && path.has_room && !path.backup);
         let able = able.filter(|path| !self.dispatch.avoids(now, path));
         if let Some(path) = able.min_by_key(|path| path.srtt).map(|path| path.id) {
             self.optimise(now, path);
@@ -124,6 +125,7 @@ impl Endpoint {
         self.paths[path.index()].optimised_at = Some(now);
         if let Some(subflow) = &mut self.subflows[guilty.index()] {
             subflow.tx.cc.penalise();
+            self.views.outdate(guilty);
         }
         self.window_blocked = true;
         self.totals.penalisations += 1;

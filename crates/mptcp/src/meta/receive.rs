@@ -10,6 +10,9 @@ const FIRST_WINDOW_BYTES: u64 = 65_535;
 #[derive(Debug)]
 pub(crate) struct ReceiveBuffer {
     next: u64,
+    /// The application has read everything before.
+    read: u64,
+    mss_bytes: u64,
     ranges: RangeSet<u64>,
     waiting_bytes: u64,
     waiting_max_bytes: u64,
@@ -25,7 +28,7 @@ pub(crate) struct ReceiveBuffer {
 struct Autotune {
     most_bytes: u64,
     round_start: Instant,
-    next_at_start: u64,
+    read_at_start: u64,
     /// Most that was read in a round trip.
     space_bytes: u64,
     /// What the sender may have in flight for that.
@@ -39,7 +42,7 @@ impl ReceiveBuffer {
         let autotune = autotune.then_some(Autotune {
             most_bytes: limit_bytes,
             round_start: Instant::ZERO,
-            next_at_start: 0,
+            read_at_start: 0,
             space_bytes: 10 * mss_bytes, // TCP_INIT_CWND
             window_bytes: 20 * mss_bytes,
         });
@@ -49,6 +52,8 @@ impl ReceiveBuffer {
         };
         Self {
             next: 0,
+            read: 0,
+            mss_bytes,
             ranges: RangeSet::new(),
             waiting_bytes: 0,
             waiting_max_bytes: 0,
@@ -88,12 +93,31 @@ impl ReceiveBuffer {
         fresh
     }
 
-    /// The right edge to advertise now: free buffer beyond what was read, never moved back
-    /// (RFC 9293 §3.8.6). `subflow_bytes` wait behind holes of single subflows.
+    /// The application reads at most this many bytes.
+    pub fn consume(&mut self, bytes: u64) {
+        self.read = self.read.saturating_add(bytes).min(self.next);
+    }
+
+    /// In order, and not read yet.
+    pub fn unread_bytes(&self) -> u64 {
+        self.next - self.read
+    }
+
+    /// Room beyond what is in the buffer. `subflow_bytes` wait behind holes of single subflows.
+    fn free_bytes(&self, subflow_bytes: u64) -> u64 {
+        let used = self.waiting_bytes + subflow_bytes + self.unread_bytes();
+        self.limit_bytes.saturating_sub(used)
+    }
+
+    /// The right edge to advertise now: free buffer beyond what came in order, never moved back
+    /// (RFC 9293 §3.8.6). Behind an application that does not read it moves by whole segments
+    /// (RFC 9293 §3.8.6.2.2).
     pub fn advertise(&mut self, subflow_bytes: u64) -> u64 {
-        let used = self.waiting_bytes + subflow_bytes;
-        let edge = self.next + self.limit_bytes.saturating_sub(used);
-        self.window_end = self.window_end.max(edge);
+        let edge = self.next + self.free_bytes(subflow_bytes);
+        let least_step = self.mss_bytes.min(self.limit_bytes / 2);
+        if self.unread_bytes() == 0 || edge >= self.window_end + least_step {
+            self.window_end = self.window_end.max(edge);
+        }
         self.window_end
     }
 
@@ -101,7 +125,7 @@ impl ReceiveBuffer {
     /// most half of the buffer.
     pub fn has_reopened(&self, subflow_bytes: u64) -> bool {
         let left = self.window_end - self.next;
-        let free = self.limit_bytes.saturating_sub(self.waiting_bytes + subflow_bytes);
+        let free = self.free_bytes(subflow_bytes);
         2 * left <= self.limit_bytes && free > 0 && free >= 2 * left
     }
 
@@ -111,8 +135,8 @@ impl ReceiveBuffer {
         if rtt.is_zero() || now - state.round_start < rtt {
             return;
         }
-        let copied_bytes = self.next - state.next_at_start;
-        (state.round_start, state.next_at_start) = (now, self.next);
+        let copied_bytes = self.read - state.read_at_start;
+        (state.round_start, state.read_at_start) = (now, self.read);
         if copied_bytes > state.space_bytes {
             let twice = 2 * copied_bytes;
             let growth = twice * (copied_bytes - state.space_bytes) / state.space_bytes;
@@ -129,7 +153,7 @@ impl ReceiveBuffer {
         self.limit_bytes = self.limit_bytes.max(wanted.min(state.most_bytes));
     }
 
-    /// Next byte that the application waits for: everything before was delivered, once.
+    /// Next byte that is missing: everything before can be read, once.
     pub fn next(&self) -> u64 {
         self.next
     }

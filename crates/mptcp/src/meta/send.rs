@@ -4,6 +4,7 @@
 use super::Cuts;
 use scheduler::PathSet;
 use std::collections::{BTreeSet, VecDeque};
+use std::ops::Range;
 use units::PathId;
 
 /// A piece of the stream that was sent and has no DATA_ACK yet. Its boundaries never change.
@@ -22,6 +23,8 @@ pub(crate) struct MetaSegment {
 pub(crate) struct SendBuffer {
     /// Bytes that the application wants to send in all.
     offered: u64,
+    /// End of what fitted into the buffer.
+    written: u64,
     limit_bytes: u64,
     mss_bytes: u64,
     /// Where new segments end early; `None`: nowhere, and they wait for room in the receive window.
@@ -41,6 +44,7 @@ impl SendBuffer {
     pub fn new(limit_bytes: u64, mss_bytes: u64) -> Self {
         Self {
             offered: 0,
+            written: 0,
             limit_bytes,
             mss_bytes,
             cuts: None,
@@ -55,34 +59,50 @@ impl SendBuffer {
         }
     }
 
-    /// Ends new segments where upstream Linux does (docs/model.md §2.4).
-    pub fn cutting(self) -> Self {
-        Self { cuts: Some(Cuts::default()), ..self }
+    /// Ends new segments early, as Linux does (docs/model.md §2.4).
+    pub fn cutting(self, cuts: Cuts) -> Self {
+        Self { cuts: Some(cuts), ..self }
+    }
+
+    fn is_upstream(&self) -> bool {
+        self.cuts.as_ref().is_some_and(Cuts::are_all)
     }
 
     /// The application has `bytes` more to send.
     pub fn offer(&mut self, bytes: u64) {
+        let before = self.offered;
         self.offered = self.offered.saturating_add(bytes);
+        if let Some(cuts) = &mut self.cuts {
+            cuts.on_offer(before..self.offered);
+        }
+        self.write();
     }
 
     /// The subflows lend the connection their memory: the buffer grows to this, and never shrinks.
     pub fn grow_to(&mut self, limit_bytes: u64) {
         self.limit_bytes = self.limit_bytes.max(limit_bytes);
+        self.write();
     }
 
-    /// End of what fits into the send buffer.
-    fn written(&self) -> u64 {
-        self.offered.min(self.una.saturating_add(self.limit_bytes))
+    /// The application writes what fits. Upstream wakes one that was cut short when a third of the
+    /// buffer is free (`sk_stream_is_writeable`), so that it writes many bursts at once.
+    fn write(&mut self) {
+        let held_bytes = self.written - self.una;
+        if self.is_upstream() && self.is_full() && held_bytes > self.limit_bytes / 3 * 2 {
+            return;
+        }
+        let end = self.offered.min(self.una.saturating_add(self.limit_bytes));
+        self.written = self.written.max(end);
     }
 
     /// Bytes in the buffer that no path has been assigned yet.
     pub fn unsent_bytes(&self) -> u64 {
-        self.written() - self.next + self.hole_bytes
+        self.written - self.next + self.hole_bytes
     }
 
     /// The application is blocked for lack of send memory.
     pub fn is_full(&self) -> bool {
-        self.written() < self.offered
+        self.written < self.offered
     }
 
     pub fn offered(&self) -> u64 {
@@ -110,7 +130,7 @@ impl SendBuffer {
 
     /// The segment that would begin at `dsn`, where nothing has been cut yet.
     fn fresh_at(&self, dsn: u64) -> Option<(u64, u64)> {
-        let bytes = self.written().saturating_sub(dsn).min(self.mss_bytes);
+        let bytes = self.written.saturating_sub(dsn).min(self.mss_bytes);
         if bytes == 0 || bytes < self.mss_bytes && self.is_full() && !self.is_empty() {
             return None;
         }
@@ -122,11 +142,15 @@ impl SendBuffer {
         self.cuts.as_ref().map_or(bytes, |cuts| cuts.cut(dsn..dsn + bytes, self.window_end))
     }
 
+    /// Another write of the application begins (upstream): true once.
+    pub fn write_begins(&mut self) -> bool {
+        self.cuts.as_mut().is_some_and(Cuts::take_begins)
+    }
+
     /// Data is left that no path has room for.
     pub fn on_held_up(&mut self) {
-        let written = self.written();
         if let Some(cuts) = &mut self.cuts {
-            cuts.on_held_up(written);
+            cuts.on_held_up(self.written);
         }
     }
 
@@ -190,6 +214,7 @@ impl SendBuffer {
             return false;
         }
         self.una = data_ack;
+        self.write();
         while self.segments.front().is_some_and(|head| head.dsn + head.bytes <= data_ack) {
             self.segments.pop_front();
         }
@@ -237,6 +262,23 @@ impl SendBuffer {
     pub fn reinject(&mut self, dsn: u64) -> bool {
         let was_sent = self.segment(dsn).is_some() && !self.holes.contains(&dsn);
         was_sent && self.reinject.insert(dsn)
+    }
+
+    /// Queues for reinjection what lies in `range`, which the subflow of `path` holds back: once for
+    /// each path.
+    pub fn reinject_held_back(&mut self, range: Range<u64>, path: PathId) {
+        let first = self.segments.partition_point(|one| one.dsn + one.bytes <= range.start);
+        for index in first..self.segments.len() {
+            let segment = &mut self.segments[index];
+            if segment.dsn >= range.end {
+                break;
+            }
+            if !segment.reinjected_from.contains(path) {
+                segment.reinjected_from = segment.reinjected_from.with(path);
+                let dsn = segment.dsn;
+                self.reinject(dsn);
+            }
+        }
     }
 
     /// Queues everything without DATA_ACK for reinjection; returns how many segments that are.

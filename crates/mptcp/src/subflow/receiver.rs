@@ -26,22 +26,25 @@ pub(crate) struct SubflowReceiver {
 }
 
 impl SubflowReceiver {
-    /// Takes a data segment; what is now in subflow order is handed to `deliver`.
+    /// Takes a data segment that left at `sent_at`; what is now in subflow order is handed to
+    /// `deliver`. `rto` is the retransmission timeout of this end.
     pub fn on_payload(
         &mut self,
         now: Instant,
         payload: Payload,
         sent_at: Instant,
+        rto: Duration,
         mut deliver: impl FnMut(Payload),
     ) {
         let seq = payload.seq;
         if seq < self.next || self.waiting.contains_key(&seq) {
             self.duplicate = true;
-            self.acks.on_data(now, false);
+            self.acks.on_data(now, payload.bytes, false, rto);
             return;
         }
         let had_hole = !self.waiting.is_empty();
-        self.acks.on_data(now, seq == self.next && !had_hole);
+        let in_order = seq == self.next && !had_hole;
+        self.acks.on_data(now, payload.bytes, in_order, rto);
         if seq > self.next {
             self.wait(payload);
             return;

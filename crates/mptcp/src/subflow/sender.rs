@@ -130,8 +130,8 @@ impl SubflowSender {
             mss_bytes: mode.mss_bytes(),
             counted_bytes: mode.counted_bytes(),
             board: match mode {
-                Mode::Tcp | Mode::V096 => Scoreboard::default(),
-                Mode::Upstream => Scoreboard::counting(mode.counted_bytes()),
+                Mode::V096 => Scoreboard::default(),
+                Mode::Tcp | Mode::Upstream => Scoreboard::counting(mode.counted_bytes()),
             },
             delivered_bytes: 0,
             rtt: RttEstimator::default(),
@@ -295,10 +295,21 @@ impl SubflowSender {
         until.is_some() && (missing || !self.queue.is_empty())
     }
 
-    /// Takes a segment into the subflow's queue.
-    pub fn assign(&mut self, mapping: Mapping) {
+    /// Takes a segment into the subflow's queue. Upstream fills up the last one there if the stream goes
+    /// on in this one (`mptcp_sendmsg_frag`, `mptcp_skb_can_collapse_to`).
+    pub fn assign(&mut self, mut mapping: Mapping) {
         self.queued_bytes += mapping.bytes;
-        self.queue.push_back(mapping);
+        if self.mode == Mode::Upstream
+            && let Some(last) = self.queue.back_mut()
+            && last.dsn + last.bytes == mapping.dsn
+        {
+            let joins = mapping.bytes.min(self.mss_bytes.saturating_sub(last.bytes));
+            last.bytes += joins;
+            mapping = Mapping { dsn: mapping.dsn + joins, bytes: mapping.bytes - joins };
+        }
+        if mapping.bytes > 0 {
+            self.queue.push_back(mapping);
+        }
     }
 
     /// The next packet that window and pacing let leave now: retransmissions first.
@@ -379,8 +390,9 @@ impl SubflowSender {
     }
 
     /// Ends a round of sending: with an open window and nothing queued, the application or the
-    /// scheduler was the limit (docs/model.md §1.5).
-    pub fn note_app_limited(&mut self) {
+    /// scheduler was the limit (docs/model.md §1.5). True when the send memory grew.
+    pub fn note_app_limited(&mut self) -> bool {
+        let memory_bytes = self.memory_bytes;
         let idle_window = self.in_flight_packets() < self.cwnd_packets();
         if idle_window {
             // tcp_should_expand_sndbuf: not while the window is full
@@ -399,5 +411,6 @@ impl SubflowSender {
             self.limited = true;
             self.limited_until = self.board.next();
         }
+        self.memory_bytes > memory_bytes
     }
 }

@@ -3,26 +3,30 @@
 use super::{at, ms};
 use crate::{Endpoint, EndpointConfig, EventKind, Mode, Role, Segment};
 use congestion::{Algorithm, Config};
-use scheduler::{ConnectionView, Decision, PathSet, Scheduler};
+use scheduler::{Capabilities, ConnectionView, Decision, PathSet, Scheduler};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use units::{Duration, Instant, PathId};
 
 /// Bytes with which every pair begins.
-const FIRST: u64 = 1000;
+pub(super) const FIRST: u64 = 1000;
 
 /// A client and a server; path 0 takes 10 ms one way, path 1 takes 30 ms.
-struct Pair {
-    client: Endpoint,
-    server: Endpoint,
+pub(super) struct Pair {
+    pub client: Endpoint,
+    pub server: Endpoint,
     wire: Vec<(Instant, bool, PathId, Segment)>,
-    now: Instant,
+    pub now: Instant,
     /// Paths that lose everything.
-    dark: PathSet,
+    pub dark: PathSet,
+    /// The applications read what comes.
+    pub reads: bool,
     /// Data segments that the server put on each path.
-    sent: [u64; 2],
+    pub sent: [u64; 2],
 }
 
 impl Pair {
-    fn new(mode: Mode, backup: Vec<bool>, scheduler: fn() -> Box<dyn Scheduler>) -> Self {
+    pub fn new(mode: Mode, backup: Vec<bool>, scheduler: impl Fn() -> Box<dyn Scheduler>) -> Self {
         let end = |role| {
             let config = EndpointConfig {
                 role,
@@ -38,19 +42,20 @@ impl Pair {
         };
         let (client, server) = (end(Role::Client), end(Role::Server));
         let dark = PathSet::EMPTY;
-        let mut pair = Self { client, server, wire: vec![], now: at(0), dark, sent: [0; 2] };
+        let mut pair =
+            Self { client, server, wire: vec![], now: at(0), dark, reads: true, sent: [0; 2] };
         pair.client.path_up(at(0), PathId(0));
         pair.client.path_up(at(0), PathId(1));
         pair.server.offer(FIRST); // the second subflow joins when data have come
         pair.run(at(500));
-        assert!(pair.client.path_stats(PathId(1)).cwnd_packets > 0);
+        assert!(mode == Mode::Tcp || pair.client.path_stats(PathId(1)).cwnd_packets > 0);
         pair.sent = [0; 2];
         pair.server.take_events();
         pair
     }
 
     /// Runs until a moment.
-    fn run(&mut self, until: Instant) {
+    pub fn run(&mut self, until: Instant) {
         loop {
             for to_client in [false, true] {
                 let end = if to_client { &mut self.server } else { &mut self.client };
@@ -84,6 +89,9 @@ impl Pair {
         for (_, to_client, path, segment) in due.iter().filter(|one| !dark.contains(one.2)) {
             let end = if *to_client { &mut self.client } else { &mut self.server };
             end.handle(now, *path, segment);
+            if self.reads {
+                end.read(now, u64::MAX);
+            }
         }
     }
 
@@ -94,7 +102,7 @@ impl Pair {
     }
 }
 
-fn minrtt() -> Box<dyn Scheduler> {
+pub(super) fn minrtt() -> Box<dyn Scheduler> {
     scheduler::Algorithm::MinRtt.build()
 }
 
@@ -105,6 +113,25 @@ struct Lazy;
 impl Scheduler for Lazy {
     fn select(&mut self, _: &ConnectionView<'_>) -> Decision {
         Decision::Wait(None)
+    }
+}
+
+/// Sends on the first path with room, and counts what it is asked.
+#[derive(Debug)]
+struct Counting {
+    whole_fragments: bool,
+    asks: Arc<AtomicU64>,
+}
+
+impl Scheduler for Counting {
+    fn select(&mut self, view: &ConnectionView<'_>) -> Decision {
+        self.asks.fetch_add(1, Ordering::Relaxed);
+        let path = view.paths.iter().find(|path| path.usable && path.has_room);
+        path.map_or(Decision::Wait(None), |path| Decision::Send(path.id))
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { whole_fragments: self.whole_fragments, ..Capabilities::default() }
     }
 }
 
@@ -140,6 +167,36 @@ fn what_the_rule_against_deadlocks_sends_stays_off_a_backup_path() {
         pair.run(at(5_000));
         assert_eq!(pair.client.delivered_bytes(), FIRST + 20_000, "{mode:?}");
         assert_eq!(pair.sent[0], 0, "{mode:?}: the fast path is the backup");
+    }
+}
+
+/// Each write is decided by itself (`__mptcp_push_pending`): when all is idle its head takes the first
+/// subflow, and what is written behind it the other one, which has nothing queued.
+#[test]
+fn an_answer_with_a_head_uses_both_paths_upstream() {
+    let mut pair = Pair::new(Mode::Upstream, vec![], || scheduler::Algorithm::Upstream.build());
+    for answer in 1..=3 {
+        pair.server.offer(8);
+        pair.server.offer(10_000);
+        pair.run(at(500 + answer * 1_000));
+        assert_eq!(pair.sent, [answer, answer * 10_000_u64.div_ceil(1424)]);
+    }
+    assert_eq!(pair.client.delivered_bytes(), FIRST + 3 * 10_008);
+}
+
+/// `__subflow_push_pending`: what upstream's own scheduler says holds for a fragment of 32,728 bytes; others
+/// are asked for each segment.
+#[test]
+fn a_decision_of_upstream_holds_for_a_fragment() {
+    for (whole_fragments, asked) in [(true, 2), (false, 40)] {
+        let asks = Arc::new(AtomicU64::new(0));
+        let counting = || Box::new(Counting { whole_fragments, asks: Arc::clone(&asks) }) as _;
+        let mut pair = Pair::new(Mode::Upstream, vec![], counting);
+        asks.store(0, Ordering::Relaxed);
+        pair.server.offer(40 * 1424);
+        pair.run(at(1_000));
+        assert_eq!(pair.client.delivered_bytes(), FIRST + 40 * 1424);
+        assert_eq!(asks.load(Ordering::Relaxed), asked);
     }
 }
 

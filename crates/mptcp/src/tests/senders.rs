@@ -49,6 +49,27 @@ fn ten_segments_leave_at_first_and_each_acknowledged_one_lets_two_more() {
     assert_eq!(one.rtt.srtt(), ms(50));
 }
 
+/// What waits for the window is one stream (`mptcp_sendmsg_frag` fills the last segment that is unsent):
+/// small writes leave as full segments upstream.
+#[test]
+fn segments_that_wait_are_filled_up_upstream() {
+    for (mode, sizes) in
+        [(Mode::Upstream, [1424, 976].as_slice()), (Mode::V096, &[16, 1184, 16, 1184])]
+    {
+        let mut one = sender(mode, 10);
+        sent(&mut one, at(0));
+        let mut dsn = 20 * MSS;
+        for bytes in [16, 1184, 16, 1184] {
+            one.assign(Mapping { dsn, bytes });
+            dsn += bytes;
+        }
+        one.on_ack(at(50), &ack(10, None, at(0)));
+        let left: Vec<_> = std::iter::from_fn(|| one.transmit(at(50))).collect();
+        assert_eq!(left.iter().map(|payload| payload.bytes).collect::<Vec<_>>(), sizes);
+        assert!(left.windows(2).all(|two| two[0].dsn + two[0].bytes == two[1].dsn));
+    }
+}
+
 #[test]
 fn room_is_free_window_in_v096_and_send_memory_upstream() {
     let (mut old, mut new) = (sender(Mode::V096, 10), sender(Mode::Upstream, 10));

@@ -151,7 +151,7 @@ fn with_checksum(line: &str) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #![proptest_config(cases::at_least(2000))]
 
     /// Whatever stands in a field, it is read, refused with file and line, or has decayed.
     #[test]

@@ -272,7 +272,7 @@ fn settings_that_make_no_sense_are_refused() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(12))]
+    #![proptest_config(cases::at_least(12))]
 
     /// Faster satellites with slots and steps shortened alike give the same run, only sooner.
     #[test]

@@ -64,7 +64,7 @@ fn angles_that_make_no_sense_are_refused() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(cases::at_least(64))]
 
     /// The search that skips ahead finds what looking every two seconds finds.
     #[test]

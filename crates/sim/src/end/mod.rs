@@ -30,7 +30,9 @@ pub(crate) trait End: std::fmt::Debug {
     fn path_up(&mut self, now: Instant, path: PathId);
     /// The client's interface of a path went.
     fn path_down(&mut self, now: Instant, path: PathId);
-    /// What is known ahead of a path from now on.
+    /// What the application sees of what is known ahead of a path.
+    fn foresee(&mut self, path: PathId, forecast: Forecast);
+    /// What the endpoint knows ahead of a path from now on.
     fn set_forecast(&mut self, path: PathId, forecast: Forecast);
     /// Fills a path's columns of a sample.
     fn sample(&self, path: PathId, row: &mut SampleRow);

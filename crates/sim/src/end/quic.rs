@@ -245,6 +245,10 @@ impl End for QuicEnd {
         self.work(now);
     }
 
+    fn foresee(&mut self, path: PathId, forecast: Forecast) {
+        self.host.foresee(path, forecast);
+    }
+
     fn set_forecast(&mut self, path: PathId, forecast: Forecast) {
         match &mut self.endpoint {
             Some(endpoint) => endpoint.set_forecast(path, forecast),

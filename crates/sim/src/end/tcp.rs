@@ -3,7 +3,9 @@
 use super::{Counts, End, Noted, Received};
 use crate::outcome::{PathTotals, SampleRow};
 use crate::wire::Packet;
-use application::{Application, PathStatus, Pipe, Read, Signal, StreamId, Streams, deliver};
+use application::{
+    Application, Forecasts, PathStatus, Pipe, Read, Signal, StreamId, Streams, deliver,
+};
 use forecast::Forecast;
 use mptcp::Endpoint;
 use std::cell::RefCell;
@@ -18,6 +20,9 @@ const STREAM: StreamId = StreamId(0);
 pub(crate) struct TcpEnd {
     endpoint: Endpoint,
     paths: usize,
+    /// When the application was called last.
+    now: Instant,
+    forecasts: Forecasts,
     sent: Rc<RefCell<Pipe>>,
     received: Rc<RefCell<Pipe>>,
     is_open: bool,
@@ -33,6 +38,8 @@ impl TcpEnd {
         let end = |endpoint, sent: &Rc<_>, received: &Rc<_>| Self {
             endpoint,
             paths,
+            now: Instant::ZERO,
+            forecasts: Forecasts::default(),
             sent: Rc::clone(sent),
             received: Rc::clone(received),
             is_open: false,
@@ -74,7 +81,10 @@ impl Streams for TcpEnd {
         let unread = self.endpoint.delivered_bytes() - received.read_bytes();
         let most = usize::try_from(unread).unwrap_or(usize::MAX).min(most_bytes);
         match received.read(most) {
-            data if !data.is_empty() => Read::Data(data),
+            data if !data.is_empty() => {
+                self.endpoint.read(self.now, data.len() as u64);
+                Read::Data(data)
+            }
             _ if received.is_drained() => Read::Finished,
             _ => Read::Blocked,
         }
@@ -83,7 +93,15 @@ impl Streams for TcpEnd {
     fn skip(&mut self, _stream: StreamId, most_bytes: u64) -> u64 {
         let mut received = self.received.borrow_mut();
         let unread = self.endpoint.delivered_bytes() - received.read_bytes();
-        received.skip(most_bytes.min(unread))
+        let skipped = received.skip(most_bytes.min(unread));
+        if skipped > 0 {
+            self.endpoint.read(self.now, skipped);
+        }
+        skipped
+    }
+
+    fn forecast(&self, path: PathId) -> Option<&Forecast> {
+        self.forecasts.get(path)
     }
 
     fn paths(&self) -> Vec<PathStatus> {
@@ -111,6 +129,7 @@ impl End for TcpEnd {
     fn open(&mut self, _now: Instant) {}
 
     fn serve(&mut self, now: Instant, application: &mut dyn Application) {
+        self.now = now;
         if !self.is_open && self.endpoint.is_open() {
             self.is_open = true;
             deliver(application, now, Signal::Open, self);
@@ -150,6 +169,10 @@ impl End for TcpEnd {
 
     fn path_down(&mut self, now: Instant, path: PathId) {
         self.endpoint.path_down(now, path);
+    }
+
+    fn foresee(&mut self, path: PathId, forecast: Forecast) {
+        self.forecasts.update(path, forecast);
     }
 
     fn set_forecast(&mut self, path: PathId, forecast: Forecast) {

@@ -263,7 +263,7 @@ fn any_run() -> impl Strategy<Value = RunConfig> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+    #![proptest_config(cases::at_least(300))]
 
     /// Paths that come and go, lose and reorder: a transfer always finishes, every byte is
     /// delivered exactly once (the receiver counts bytes in order; first arrivals per path must

@@ -1,12 +1,16 @@
 //! Forecasts that arrive and are corrected during a run, and those that are not certain.
 
 use super::world::*;
+use crate::connection::{Connection, Side};
+use crate::exposure::Exposure;
 use crate::{ConnectionConfig, Outcome, RunConfig, simulate};
+use application::{Application, Streams};
 use congestion::Algorithm as Congestion;
-use forecast::{ForecastConfig, ForecastWindow, UpdateConfig};
+use forecast::{ForecastConfig, ForecastWindow, Probability, UpdateConfig};
 use link::{PathConfig, PathForecast};
 use mptcp::Mode;
 use scheduler::{Algorithm as Scheduling, Choice};
+use units::{Instant, PathId};
 
 fn outage(start_s: f64, end_s: f64) -> ForecastWindow {
     ForecastWindow { start_s, end_s, probability: 1.0 }
@@ -140,4 +144,39 @@ fn updates_that_make_no_sense_are_refused() {
         "forecast_updates of path 'sat': arrives_s is 1 s: it must not be before issued_at_s, 2 s"
     );
     assert!(refused(r#"[{"arrives_s": -1, "forecast": {}}]"#).contains("arrives_s is -1"));
+}
+
+/// Notes how many outages of the first path it sees.
+#[derive(Debug, Default)]
+struct Looking {
+    seen: Option<usize>,
+}
+
+impl Application for Looking {
+    fn poll_at(&self) -> Option<Instant> {
+        Some(Instant::ZERO)
+    }
+
+    fn on_timer(&mut self, _now: Instant, streams: &mut dyn Streams) {
+        let known = streams.forecast(PathId(0));
+        self.seen = known.map(|known| known.outages(Probability::EVEN).len());
+    }
+}
+
+/// The scheduler of the end that sends acts on a forecast; the applications of both see it.
+#[test]
+fn applications_at_both_ends_see_what_is_foreseen() {
+    let config = connection(Mode::V096, Congestion::Cubic, seconds(10.0));
+    let own = (&config.scheduler).into();
+    let exposure = Exposure::new(vec![vec![]]);
+    let mut one = Connection::new(&config, (vec![0], vec![false]), 1, own, exposure).unwrap();
+    let look = |side: &mut Side| {
+        let mut application = Looking::default();
+        side.end.serve(Instant::ZERO, &mut application);
+        application.seen
+    };
+    assert_eq!([&mut one.client, &mut one.server].map(look), [None, None]);
+    let forecast = says(&[outage(6.0, 7.0)]).build(Instant::ZERO).unwrap();
+    one.set_forecast(PathId(0), &forecast);
+    assert_eq!([&mut one.client, &mut one.server].map(look), [Some(1), Some(1)]);
 }

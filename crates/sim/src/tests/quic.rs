@@ -227,7 +227,7 @@ fn a_datagram_that_quic_cannot_send_is_refused() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+    #![proptest_config(cases::at_least(24))]
 
     /// Paths come, go and fall silent as they like; one is always there: all arrives, and counts add up.
     #[test]

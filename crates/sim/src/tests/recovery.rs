@@ -47,7 +47,7 @@ fn an_outage_reads_failed_and_revived_whatever_its_length() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+    #![proptest_config(cases::at_least(48))]
 
     #[test]
     fn a_path_is_used_within_a_second_of_the_end_of_any_outage(

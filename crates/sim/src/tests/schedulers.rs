@@ -248,7 +248,7 @@ fn any_satellite() -> impl Strategy<Value = PathConfig> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 25, ..ProptestConfig::default() })]
+    #![proptest_config(cases::at_least(25))]
 
     /// S4-F7: with a perfect schedule nothing is lost in a handover, whatever the path is like.
     /// With the deactivation alone: ALCS that waits may send a whole window after a pause, into a

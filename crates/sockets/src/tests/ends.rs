@@ -43,8 +43,7 @@ pub fn server_config(role: mpquic::Role, options: &Options) -> ServerConfig {
         endpoint: options.config(role).unwrap(),
         scheduler: options.scheduler.clone().into(),
         qlog: options.qlog.clone(),
-        max_connections: 16,
-        max_half_open: 8,
+        limits: Limits { half_open: 8, ..Limits::of(16) },
         retry: RetryPolicy::default(),
         clock: Clock::start(),
     }
@@ -69,7 +68,7 @@ pub fn serve_at(
     let (stops, most, root) = (stop.clone(), most_connections.clone(), root.to_owned());
     let thread = std::thread::spawn(move || {
         let mut seen = Vec::new();
-        let mut files = Files::new(&root, |news: &[Served], connections| {
+        let mut files = Files::new(&root, false, |news: &[Served], connections| {
             seen.extend_from_slice(news);
             most.fetch_max(connections, Ordering::Relaxed);
             !stops.load(Ordering::Relaxed)

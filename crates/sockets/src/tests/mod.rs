@@ -3,6 +3,7 @@ mod files;
 mod interop;
 mod ipv6;
 mod kernel;
+mod limits;
 mod noq;
 mod paths;
 mod picoquic;

@@ -13,8 +13,7 @@ const FILE_BYTES: usize = 3_000_000;
 fn serve(folder: &Folder, max_half_open: usize, retry: RetryPolicy) -> Running {
     std::fs::write(folder.0.join("file"), content(FILE_BYTES)).unwrap();
     serve_at(SocketAddr::new(local(1), 0), &folder.0, |role| ServerConfig {
-        max_connections: 64,
-        max_half_open,
+        limits: Limits { half_open: max_half_open, ..Limits::of(64) },
         retry,
         ..server_config(role, &Options::default())
     })

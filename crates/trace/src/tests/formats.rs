@@ -81,7 +81,7 @@ fn bad_mahimahi_files_are_refused_with_one_sentence() {
     );
     assert!(mahimahi_error("1\n\n2\n").starts_with("down.trace:2: the line is empty"));
     assert!(mahimahi_error("1\n2 ms\n").starts_with("down.trace:2: `2 ms` is not a number"));
-    assert!(mahimahi_error("1\n99999999999999999\n").contains("too large"));
+    assert!(mahimahi_error("1\n99999999999999999\n").contains("more than a week"));
     assert!(mahimahi_error("1\n99999999999999999999999\n").contains("too large"));
 }
 
@@ -159,4 +159,34 @@ proptest! {
         let trace = Opportunities::new(times_ms).unwrap();
         prop_assert_eq!(Opportunities::parse(&trace.write(), "down.trace").unwrap(), trace);
     }
+}
+
+#[test]
+fn a_trace_lasts_a_week_at_most() {
+    let week_ms = 7 * 24 * 3600 * 1000_u64;
+    assert!(Opportunities::parse(&format!("0\n{week_ms}\n"), "week").is_ok());
+    assert_eq!(
+        mahimahi_error("0\n99999999999\n"),
+        "down.trace:2: `99999999999 ms` is more than a week after the start; check the unit, or cut \
+         the trace"
+    );
+    assert!(mahimahi_error(&format!("0\n{}\n", week_ms + 1)).contains("more than a week"));
+    let at = |seconds: &str| parse_csv(&format!("time_s,mbps\n0,5\n{seconds},1\n"), "x", "mbps");
+    assert!(at("604800").is_ok());
+    let refused = at("604800.5").unwrap_err().to_string();
+    assert!(refused.starts_with("x:3: `604800.5 s` is more than a week"), "{refused}");
+    let day = Duration::from_secs(24 * 3600);
+    assert!(parse_delays("5\n".repeat(8).as_str(), "owd", day).is_ok());
+    let refused = parse_delays("5\n".repeat(9).as_str(), "owd", day).unwrap_err().to_string();
+    assert!(refused.starts_with("owd:9: `691200 s` is more than a week"), "{refused}");
+}
+
+#[test]
+fn a_trace_has_only_so_many_values() {
+    use crate::{MOST_VALUES, limits::room_for_more};
+    assert!(room_for_more(MOST_VALUES - 1, "down", 7).is_ok());
+    assert_eq!(
+        room_for_more(MOST_VALUES, "down", 8).unwrap_err().to_string(),
+        "down:8: there are more than 100000000 values; cut the trace"
+    );
 }

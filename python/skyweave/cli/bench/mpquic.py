@@ -23,6 +23,12 @@ from skyweave.printing import put
 from skyweave.quic.errors import QuicError
 
 _SOCKET_MB, _MEMORY_MB, _ROUNDS = 300, 200, 5
+_CLIENTS = 4096
+_CONNECTIONS = {
+    "connections_held": "connections that a server of files holds at a time",
+    "connection_kb": "resident memory of the server for each of them, kB",
+    "accept_ms": "until a client is connected, eight at a time, ms of both ends for each",
+}
 _LINE = re.compile(
     r"(?P<who>\w+)\s+(?P<paths>\d) path\(s\):\s+(?P<datagrams>[\d.]+) datagrams/s,"
     r"\s+(?P<mbps>[\d.]+) Mbit/s"
@@ -40,6 +46,8 @@ def bench_mpquic(
         build()
     with console.status("transfers over loopback sockets"):
         found = sockets(rounds)
+    with console.status("thousands of connections"):
+        found |= connections()
     with console.status("transfers in memory"):
         found |= memory(rounds)
     facts = {"cores": os.cpu_count() or 1, "load": os.getloadavg()[0]}
@@ -61,6 +69,8 @@ def meaning(name: str) -> str:
     """
     if name == "idle_bytes":
         return "memory for each end of an idle connection with two paths"
+    if name in _CONNECTIONS:
+        return _CONNECTIONS[name]
     who, paths, rest = name.split("_", 2)
     return (
         f"{'noq-proto' if who == 'noq' else who}, {paths} path(s) "
@@ -74,8 +84,12 @@ def meaning(name: str) -> str:
 
 
 def build() -> None:
-    """Build both examples. Raises :class:`ConfigError` where that is not possible."""
-    for package, example in (("skyweave-sockets", "socket_speed"), ("skyweave-mpquic", "loopback")):
+    """Build the examples. Raises :class:`ConfigError` where that is not possible."""
+    for package, example in (
+        ("skyweave-sockets", "socket_speed"),
+        ("skyweave-sockets", "many_connections"),
+        ("skyweave-mpquic", "loopback"),
+    ):
         _cargo("build", package, example)
 
 
@@ -83,6 +97,14 @@ def sockets(rounds: int) -> dict[str, float | None]:
     """Return goodput and cost over loopback sockets; None where noq-proto broke off."""
     said = _cargo("run", "skyweave-sockets", "socket_speed", str(_SOCKET_MB), str(rounds))
     found: dict[str, float | None] = json.loads(said)
+    return found
+
+
+def connections() -> dict[str, float | None]:
+    """Return how many connections a server holds, what each costs, and how long one takes."""
+    found: dict[str, float | None] = json.loads(
+        _cargo("run", "skyweave-sockets", "many_connections", str(_CLIENTS))
+    )
     return found
 
 
@@ -109,7 +131,7 @@ def parse_memory(said: str) -> dict[str, float]:
 
 def _cargo(verb: str, package: str, example: str, *arguments: str) -> str:
     root = Path(__file__).resolve().parents[4]
-    if shutil.which("cargo") is None or not (root / "crates" / "udp" / "examples").is_dir():
+    if shutil.which("cargo") is None or not (root / "crates" / "sockets" / "examples").is_dir():
         raise ConfigError(
             "this benchmark builds the project's Rust examples, to have noq-proto beside; "
             "run it in a checkout of the repository, with cargo"

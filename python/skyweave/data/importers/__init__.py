@@ -15,14 +15,17 @@ from skyweave.data.importers import (
     plain_csv,
     satcell,
 )
-from skyweave.data.importers.base import read_bytes
+from skyweave.data.importers.base import bad, read_head
 from skyweave.data.importers.mahimahi import opportunities_ms
 from skyweave.errors import DataError, suggest
 from skyweave.model.drive import Drive
+from skyweave.model.limits import MOST_RATE_MBPS, WEEK_S
 
 __all__ = ["FORMATS", "Format", "detect", "load", "opportunities_ms"]
 
 HEAD_BYTES = 4096
+LONGEST_S = WEEK_S + 3600.0
+"""A series of a week ends with the span of its last sample."""
 
 
 @dataclass(frozen=True)
@@ -59,15 +62,35 @@ def load(
     """
     place = Path(path)
     if columns is not None:
-        return plain_csv.load(place, columns)
+        return _bounded(place, plain_csv.load(place, columns))
     if format is not None and format not in FORMATS:
         raise DataError(f"format '{format}' is unknown; {suggest(format, FORMATS)}")
     known = FORMATS[format] if format else detect(place)
     if known is not None:
-        return known.load(place)
+        return _bounded(place, known.load(place))
     drives = [drive for found in _files(place) for drive in load(found)]
     if not drives:
         raise DataError(f"{place}: no file in this folder is a known trace; name one with --format")
+    return drives
+
+
+def _bounded(place: Path, drives: list[Drive]) -> list[Drive]:
+    """Return drives that nothing is wrong with; :class:`DataError` for absurd lengths and rates."""
+    for drive in drives:
+        for name, path in drive.paths.items():
+            rates = {"downlink": path.downlink_mbps, "uplink": path.uplink_mbps}
+            for series in (*rates.values(), path.rtt_ms, path.loss_ratio):
+                if series is not None and not series.duration_s <= LONGEST_S:
+                    raise DataError(
+                        f"{place}: {name} of drive '{drive.name}' lasts {series.duration_s:g} s, "
+                        "more than a week; check the unit of its times, or cut it"
+                    )
+            for way, series in rates.items():
+                if series is not None and (series.values > MOST_RATE_MBPS).any():
+                    raise DataError(
+                        f"{place}: {name} of drive '{drive.name}' has a {way} above "
+                        f"{MOST_RATE_MBPS:g} Mbit/s; check its unit"
+                    )
     return drives
 
 
@@ -88,7 +111,9 @@ def detect(path: Path) -> Format | None:
 def _sniff_file(path: Path) -> Format | None:
     if path.is_file() and path.name.endswith((".tar", ".tar.gz", ".tgz")):
         return FORMATS["fused"]
-    head = read_bytes(path)[:HEAD_BYTES].decode("utf-8", errors="replace").lstrip("\ufeff")
+    head = read_head(path, HEAD_BYTES).decode("utf-8", errors="replace").lstrip("\ufeff")
+    if not head.strip():
+        raise bad(str(path), 1, "the file is empty", "copy or download it again")
     if head.startswith("version https://git-lfs"):
         raise DataError(f"{path}:1: this is a Git LFS pointer, not the data; run 'git lfs pull'")
     return next((known for known in _ALL if known.sniff(path, head)), None)

@@ -6,9 +6,8 @@ so that all of them refuse the same things in the same words.
 
 from __future__ import annotations
 
-import csv
-import io
 import math
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
@@ -17,9 +16,27 @@ import numpy as np
 
 from skyweave.errors import DataError, suggest
 from skyweave.model.drive import Values
-from skyweave.model.textfile import Text, as_text, bad, read_bytes, read_text, unpack
+from skyweave.model.textfile import (
+    Text,
+    as_text,
+    bad,
+    read_bytes,
+    read_head,
+    read_packed,
+    read_text,
+    unpack,
+)
 
-__all__ = ["Text", "as_text", "bad", "read_bytes", "read_text", "unpack"]
+__all__ = [
+    "Text",
+    "as_text",
+    "bad",
+    "read_bytes",
+    "read_head",
+    "read_packed",
+    "read_text",
+    "unpack",
+]
 
 
 @dataclass(frozen=True)
@@ -104,23 +121,26 @@ def parse_table(text: Text, required: Iterable[str] = ()) -> Table:
 
     Raises :class:`DataError` for ragged rows, doubled or missing columns and tables without rows.
     """
-    kept = [(n, s) for n, s in enumerate(io.StringIO(text.body), 1) if not s.startswith("#")]
-    kept = [(n, s) for n, s in kept if s.strip()]
-    if not kept:
+    rows = text.rows()
+    first, names = next(rows, (1, None))
+    if names is None:
         raise text.bad(1, "there is no header row", "copy or download the file again")
-    rows = list(csv.reader(s for _, s in kept))
-    header = [cell.strip() for cell in rows[0]]
+    header = [cell.strip() for cell in names]
     if len(set(header)) != len(header):
-        twice = next(name for name in header if header.count(name) > 1)
-        raise text.bad(kept[0][0], f"column '{twice}' stands there twice", "rename one of them")
-    if len(rows) == 1:
-        raise text.bad(kept[0][0], "there is a header but no data", "copy the file again")
-    for (line, _), row in zip(kept, rows, strict=False):
+        twice = Counter(header).most_common(1)[0][0]
+        raise text.bad(first, f"column '{twice}' stands there twice", "rename one of them")
+    cells: dict[str, list[str]] = {name: [] for name in header}
+    lines = []
+    for line, row in rows:
         if len(row) != len(header):
             what = f"{len(row)} fields where the header has {len(header)}"
             raise text.bad(line, what, "the file may be cut short: copy it again")
-    cells = {name: [row[i] for row in rows[1:]] for i, name in enumerate(header)}
-    table = Table(text.name, cells, [line for line, _ in kept[1:]])
+        lines.append(line)
+        for column, cell in zip(cells.values(), row, strict=True):
+            column.append(cell)
+    if not lines:
+        raise text.bad(first, "there is a header but no data", "copy the file again")
+    table = Table(text.name, cells, lines)
     for name in required:
         table.column(name)
     return table

@@ -23,9 +23,11 @@ from skyweave.data.importers.base import (
     Text,
     as_text,
     parse_table,
+    read_packed,
     read_text,
     require_increasing,
     seconds_since,
+    unpack,
 )
 from skyweave.errors import DataError
 from skyweave.model.drive import Drive, PathTrace, Series
@@ -72,10 +74,7 @@ def load(path: Path) -> list[Drive]:
 
 
 def _archive(path: Path) -> list[Drive]:
-    try:
-        raw = path.read_bytes()
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read ({error.strerror}); check the path") from None
+    raw = read_packed(path)
     if raw.startswith(b"version https://git-lfs"):
         as_text(str(path), raw)
     digest = hashlib.sha256(raw).hexdigest()
@@ -95,7 +94,7 @@ def _archive(path: Path) -> list[Drive]:
 def members(source: str, raw: bytes) -> Iterator[tuple[str, Text]]:
     """Name and text of each pair file in a tar archive, sorted by name; nothing is unpacked."""
     try:
-        with tarfile.open(fileobj=io.BytesIO(raw)) as archive:
+        with tarfile.open(fileobj=io.BytesIO(unpack(source, raw))) as archive:
             found = [m for m in archive.getmembers() if m.isfile() and NAME.search(m.name)]
             for member in sorted(found, key=lambda m: m.name):
                 handle = archive.extractfile(member)

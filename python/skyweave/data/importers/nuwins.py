@@ -16,6 +16,7 @@ import numpy as np
 
 from skyweave.data.importers.base import Text, parse_table, read_text, require_increasing
 from skyweave.errors import DataError
+from skyweave.model import limits
 from skyweave.model.drive import Drive, PathTrace, Series
 
 NAME = re.compile(
@@ -81,7 +82,7 @@ def _rate_log(text: Text) -> tuple[Series, datetime]:
     rates: list[float] = []
     start: datetime | None = None
     step = 0.0
-    for line, row in enumerate(text.body.splitlines(), 1):
+    for line, row in text.lines():
         match = INTERVAL.match(row)
         if match is None:
             continue
@@ -98,7 +99,7 @@ def _rate_log(text: Text) -> tuple[Series, datetime]:
 def _ping_log(text: Text) -> tuple[Series, datetime]:
     found: dict[int, float] = {}
     start: datetime | None = None
-    for line, row in enumerate(text.body.splitlines(), 1):
+    for line, row in text.lines():
         match = ECHO.match(row)
         if match is None:
             continue
@@ -108,12 +109,13 @@ def _ping_log(text: Text) -> tuple[Series, datetime]:
         found.setdefault(int(match["seq"]), float(match["rtt"]))
     if start is None:
         raise text.bad(1, "no ping answer in this log", "the test failed: use another")
-    return _echoes(found), start
+    return _echoes(text, found), start
 
 
-def _echoes(found: dict[int, float]) -> Series:
+def _echoes(text: Text, found: dict[int, float]) -> Series:
     """RTT by sequence number, NaN for those that never came back."""
     first, last = min(found), max(found)
+    limits.checked(last - first + 1, f"{text.name}: sequence numbers {first} to {last}")
     values = [found.get(seq, np.nan) for seq in range(first, last + 1)]
     return Series(np.arange(len(values), dtype=float) * PING_STEP_S, np.array(values))
 
@@ -137,4 +139,4 @@ def _ping_csv(text: Text) -> Series:
     order = table.numbers("icmp_seq", minimum=0.0)
     require_increasing(table, "icmp_seq", order)
     rtts = table.numbers("rtt_ms", minimum=0.0)
-    return _echoes(dict(zip(order.astype(int).tolist(), rtts.tolist(), strict=True)))
+    return _echoes(text, dict(zip(order.astype(int).tolist(), rtts.tolist(), strict=True)))

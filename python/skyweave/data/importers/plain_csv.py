@@ -64,7 +64,7 @@ def load(path: Path, columns: Mapping[str, str] | None = None) -> list[Drive]:
 def _facts(text: Text) -> dict[str, str]:
     """The ``# key: value`` lines at the top."""
     facts = {}
-    for row in text.body.splitlines():
+    for _, row in text.lines():
         if not row.startswith("#"):
             break
         key, colon, value = row[1:].partition(":")

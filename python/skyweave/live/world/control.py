@@ -1,54 +1,84 @@
 """Changing links while a shell is open: ``skyweave link`` talks to ``skyweave shell``.
 
-The shell listens on a socket whose name stands in the environment of what runs inside.
+The shell listens on a socket whose name stands in the environment of what runs inside. Whatever
+comes there is answered, and only what :data:`Request` describes reaches the links.
 """
 
 from __future__ import annotations
 
-import contextlib
 import os
-import shutil
 import socket
-import tempfile
 import threading
-from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Annotated, Literal, Protocol, Self
+
+from pydantic import Field, TypeAdapter, ValidationError
 
 from skyweave.errors import SkyweaveError
 from skyweave.live.errors import LiveError
+from skyweave.live.world.clients import Clients
+from skyweave.live.world.folder import ShellFolder, clear_away
 from skyweave.live.world.messages import Channel, Message
-from skyweave.live.world.world import World
+from skyweave.model.base import Model
+from skyweave.model.config import Capacity, Delay, Loss, Queue
 
 VARIABLE = "SKYWEAVE_CONTROL"
+ANSWER_S = 60.0
+"""How long ``skyweave link`` waits for a shell that may be busy."""
 
 
-_PREFIX = "skyweave-shell-"
+class LinkChange(Model):
+    """What a link may be given while it carries packets."""
+
+    capacity: Capacity | None = None
+    delay: Delay | None = None
+    loss: Loss | None = None
+    queue: Queue | None = None
 
 
-def clear_away() -> None:
-    """Remove the folders of shells that were killed: all that they can leave behind."""
-    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
-        owner = folder.name.removeprefix(_PREFIX).partition("-")[0]
-        if owner.isdigit() and not Path("/proc", owner).exists():
-            shutil.rmtree(folder, ignore_errors=True)
+class ChangeLink(Model):
+    """Another capacity, delay, loss or queue of one direction of a path."""
+
+    do: Literal["change"]
+    path: str
+    direction: Literal["down", "up"]
+    change: LinkChange
+
+
+class SwitchPath(Model):
+    """Both links of a path carry again, or drop everything."""
+
+    do: Literal["path"]
+    name: str
+    up: bool
+
+
+Request = TypeAdapter[ChangeLink | SwitchPath](
+    Annotated[ChangeLink | SwitchPath, Field(discriminator="do")]
+)
+"""What a shell does for who asks; nothing else reaches the world."""
+
+
+class Links(Protocol):
+    """A world, as far as its links are concerned."""
+
+    def ask_links(self, message: Message) -> Message:
+        """Ask the first process of the world something."""
 
 
 class Control:
     """The socket of a shell; a context manager that sets :data:`VARIABLE`."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: Links) -> None:
         self._world = world
         clear_away()
-        self._folder = tempfile.TemporaryDirectory(prefix=f"{_PREFIX}{os.getpid()}-")
-        self._socket = socket.socket(socket.AF_UNIX)
+        self._folder = ShellFolder()
+        self._clients = Clients(self._folder.path / "control", self.answer)
+        self._thread = threading.Thread(target=self._clients.serve, daemon=True)
 
     def __enter__(self) -> Self:
-        name = str(Path(self._folder.name) / "control")
-        self._socket.bind(name)
-        self._socket.listen()
-        self.environment = {VARIABLE: name}
-        threading.Thread(target=self._serve, daemon=True).start()
+        self.environment = {VARIABLE: str(self._clients.name)}
+        self._thread.start()
         return self
 
     def __exit__(
@@ -57,22 +87,21 @@ class Control:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._socket.close()
-        self._folder.cleanup()
+        self._clients.stop()
+        self._thread.join()
+        self._folder.remove()
 
-    def _serve(self) -> None:
-        with contextlib.suppress(OSError):
-            while True:
-                end, _ = self._socket.accept()
-                channel = Channel(end)
-                with contextlib.closing(channel), contextlib.suppress(OSError, ValueError):
-                    message = channel.receive(5.0)
-                    if message is not None:
-                        channel.send(self._answer(message))
-
-    def _answer(self, message: Message) -> Message:
+    def answer(self, line: bytes) -> Message:
+        """Do what a message asks for; the answer has ``error`` when that is nothing, or fails."""
         try:
-            self._world.ask_links(message)
+            request = Request.validate_json(line)
+            self._world.ask_links(request.model_dump(mode="json", exclude_none=True))
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(map(str, first["loc"])) or "the message"
+            return {
+                "error": f"{where}: {first['msg']}; 'skyweave link --help' says what can change"
+            }
         except SkyweaveError as error:
             return {"error": str(error)}
         return {}
@@ -88,14 +117,15 @@ def tell_shell(message: Message) -> None:
         raise LiveError(
             "this is not inside 'skyweave shell'; start one, and change its links there"
         )
-    end = socket.socket(socket.AF_UNIX)
-    try:
-        end.connect(name)
-    except OSError:
-        raise LiveError("the 'skyweave shell' around this is gone; start another one") from None
-    channel = Channel(end)
-    channel.send(message)
-    answer = channel.receive(5.0)
-    channel.close()
+    with socket.socket(socket.AF_UNIX) as end:
+        try:
+            end.connect(name)
+            channel = Channel(end)
+            channel.send(message)
+            answer = channel.receive(ANSWER_S)
+        except TimeoutError:
+            raise LiveError(f"the shell did not answer for {ANSWER_S:g} s; try again") from None
+        except (OSError, ValueError):
+            raise LiveError("the 'skyweave shell' around this is gone; start another") from None
     if answer is None or "error" in answer:
         raise LiveError(answer["error"] if answer else "the shell hung up")

@@ -7,6 +7,7 @@ import os
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -76,6 +77,7 @@ class World:
         }
         self._process: subprocess.Popen[bytes] | None = None
         self._channels: list[Channel] = []
+        self._links = threading.Lock()
         self.epoch_ns = 0
         """``CLOCK_MONOTONIC`` at time 0 of the links."""
 
@@ -147,7 +149,8 @@ class World:
 
     def ask_links(self, message: Message) -> Message:
         """Ask the first process of the world something."""
-        return self.ask(self._init, message)
+        with self._links:  # a client of the shell asks, and the shell itself
+            return self.ask(self._init, message)
 
     def ask(self, channel: Channel, message: Message, timeout_s: float | None = 30.0) -> Message:
         """Send a request and return its answer."""

@@ -10,7 +10,9 @@ from typing import TypeVar
 import numpy as np
 
 from skyweave.errors import DataError
+from skyweave.model import limits
 from skyweave.model.drive import Drive, PathTrace, Series
+from skyweave.model.parsing import shown
 from skyweave.model.windows import OutageWindow, UpWindow
 from skyweave.study.language.cells import cells_drive
 from skyweave.study.language.described import described
@@ -135,7 +137,7 @@ def _measured(
     source: DriveSource, data: Path, load: Load, used: tuple[str, ...]
 ) -> tuple[list[DriveRun], list[str]]:
     """Load, rename, cut, filter and thin the drives of a data source."""
-    files = sorted(data.glob(source.data or ""))
+    files = _matching(data, source.data or "")
     if not files:
         raise DataError(
             f"{data}: holds nothing that matches '{source.data}' (drives '{source.name}'); "
@@ -163,6 +165,19 @@ def _measured(
     return [DriveRun(source.name, drive, s) for drive in chosen for s in source.seed_list], notes
 
 
+def _matching(data: Path, pattern: str) -> list[Path]:
+    """Return the files below a folder that a pattern means, sorted."""
+    parts = Path(pattern).parts
+    try:
+        if Path(pattern).is_absolute() or ".." in parts:
+            raise ValueError("it leads out of the folder")
+        return sorted(data.glob(pattern))
+    except (OSError, ValueError, NotImplementedError) as error:
+        raise DataError(
+            f"data = {shown(pattern)}: is no pattern of files below --data ({error}); correct it"
+        ) from None
+
+
 def _renamed(drive: Drive, names: dict[str, str]) -> Drive:
     return replace(drive, paths={names.get(old, old): path for old, path in drive.paths.items()})
 
@@ -179,6 +194,7 @@ def _cut(drive: Drive, segment_s: float | None) -> list[Drive]:
     if segment_s is None:
         return [drive]
     count = int(drive.duration_s // segment_s)
+    limits.checked(count, f"segments of {segment_s:g} s", limits.MOST_RUNS)
     return [
         replace(
             drive,

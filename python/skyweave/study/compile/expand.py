@@ -17,6 +17,7 @@ from skyweave.forecast import ForecastFile
 from skyweave.model import config
 from skyweave.model.drive import Drive, PathTrace
 from skyweave.model.forecast import Forecast, ForecastUpdate
+from skyweave.model.limits import MOST_RUNS
 from skyweave.results.pathset import PathSet
 from skyweave.study.compile.drives import DriveRun, window
 from skyweave.study.compile.foresight import Foresight
@@ -28,6 +29,7 @@ from skyweave.study.compile.links import (
     opening_order,
 )
 from skyweave.study.compile.product import Chosen, chosen, merged, of, of_transport
+from skyweave.study.compile.size import check_run, refuse
 from skyweave.study.compile.workloads import MIB, workload_of
 from skyweave.study.language.flows import Mix
 from skyweave.study.language.label_words import as_queue
@@ -62,13 +64,14 @@ def expand(
     code_version: str,
     live_version: str = "",
     forecasts: Mapping[str, ForecastFile] = MappingProxyType({}),
+    most: int = MOST_RUNS,
 ) -> tuple[list[Job], list[str]]:
     """Return the jobs of a plan in a fixed order, each pair of run and labels once, and notes.
 
     ``live_version``: what the records of live runs depend on beside ``code_version``;
     ``forecasts``: the files of paths that have one.
-    Raises :class:`ConfigError` for a path set that no drive has, or for a path without any
-    capacity that would be measured alone, unless the plan allows dead paths.
+    Raises :class:`ConfigError` for more than ``most`` runs, for a path set that no drive has, or
+    for a path without any capacity that would be measured alone, unless the plan allows dead paths.
     """
     drives = list(drives)
     jobs: dict[tuple[str, str], Job] = {}
@@ -79,6 +82,7 @@ def expand(
         for member in members:
             for job in _jobs(plan, block, member, (versions, forecasts)):
                 jobs.setdefault((job.key, json.dumps(job.labels, sort_keys=True)), job)
+                refuse(len(jobs), most, "runs")
     if not jobs:
         raise ConfigError("the study has no runs: its path sets name paths that no drive has")
     return list(jobs.values()), _gaps(plan, drives)
@@ -147,6 +151,7 @@ def _jobs(
                 stop_after_s=duration_s,
                 sample_interval_ms=settings["sample_interval_ms"],
             )
+            check_run(run, plan.report.bin_s)
             labels = labels_of(member, paths, one, first)
             key = run_key(run, versions[one["engine"]], one["engine"])
             yield Job(key, labels, run, packets, one["engine"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -45,12 +46,30 @@ def chosen(settings: dict[str, Any], common: Settings, block: Compare) -> list[C
     ]
 
 
-def _buffers(common: Settings, block: Compare) -> list[tuple[float, float]]:
-    """Return sizes of both buffers: what a block says of one goes before what is said of both."""
+def how_many(settings: dict[str, Any], common: Settings, block: Compare) -> int:
+    """Return how many runs of one path set on one drive the settings ask for, at the most.
+
+    Nothing is multiplied out for it; transports do not have all of the settings.
+    """
+    lengths = [
+        len(settings[name])
+        for name, about in TABLE.items()
+        if about.expands and name not in BUFFERS and name != "congestion"
+    ]
+    flows = [len(one.congestion) for one in block.flows or ()] or [len(settings["congestion"])]
+    buffers = [len(sizes) for sizes in _sizes(common, block)]
+    return math.prod([*lengths, *flows, *buffers])
+
+
+def _sizes(common: Settings, block: Compare) -> list[tuple[float, ...]]:
+    """Return the sizes of each buffer; one list if they are the same for both.
+
+    What a block says of one buffer goes before what is said of both.
+    """
     both = block.buffer_mb or common.buffer_mb
     if both and not (block.send_buffer_mb or block.receive_buffer_mb):
-        return [(size, size) for size in both]
-    sizes = [
+        return [both]
+    return [
         getattr(block, name)
         or block.buffer_mb
         or getattr(common, name)
@@ -58,7 +77,11 @@ def _buffers(common: Settings, block: Compare) -> list[tuple[float, float]]:
         or TABLE[name].fallback
         for name in ("send_buffer_mb", "receive_buffer_mb")
     ]
-    return list(itertools.product(*sizes))
+
+
+def _buffers(common: Settings, block: Compare) -> list[tuple[float, float]]:
+    """Return each combination of a sender's and a receiver's buffer."""
+    return [(one[0], one[-1]) for one in itertools.product(*_sizes(common, block))]
 
 
 def of_transport(

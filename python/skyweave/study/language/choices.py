@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import itertools
+import math
 from typing import Any
 
 from skyweave.algorithms.catalogue import Choice, Kind, check
 from skyweave.algorithms.own import is_own, parts
 from skyweave.errors import ConfigError
+from skyweave.model.limits import MOST_RUNS
 
 
 def listed(value: Any) -> Any:
@@ -34,6 +36,9 @@ def _grid(item: Any) -> list[Any]:
     empty = next((key for key, several in values.items() if not several), None)
     if empty is not None:
         raise ValueError(f"the list of values of '{empty}' is empty; give at least one")
+    count = math.prod(len(several) for several in values.values())
+    if count > MOST_RUNS:
+        raise ValueError(f"the lists of parameters make {count:,} combinations; shorten them")
     combinations = itertools.product(*values.values())
     return [dict(zip(values, combination, strict=True)) for combination in combinations]
 

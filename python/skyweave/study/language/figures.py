@@ -109,7 +109,7 @@ class ReportSpec(StudyModel):
     bin_s: Positive = 1.0
     unit: Unit = "bin"
     rtt_window_s: Positive = 15.0
-    bootstrap: Annotated[int, Field(ge=100)] = 1000
+    bootstrap: Annotated[int, Field(ge=100, le=100_000)] = 1000
     auto_figures: bool = True
     assumptions: tuple[str, ...] = ()
     contradictions: tuple[str, ...] = ()

@@ -13,6 +13,8 @@ from skyweave.algorithms.catalogue import Choice, label, name_of, parameters_of
 from skyweave.model.validated import Amount, StudyModel
 from skyweave.study.language.choices import checked, spread
 
+MOST_FLOWS = 10_000
+"""The most connections of one group."""
 ALONE = "one"
 """What the report calls the flows of a run with a single connection."""
 MIXED = "mixed"
@@ -23,7 +25,7 @@ class FlowGroup(StudyModel):
     """``count`` equal connections: a list of congestion controls expands into several runs."""
 
     congestion: tuple[Choice, ...] = Field(min_length=1)
-    count: Annotated[int, Field(ge=1)] = 1
+    count: Annotated[int, Field(ge=1, le=MOST_FLOWS)] = 1
     start_s: Amount = 0.0
     stagger_s: Amount = 0.0
     """Connections of the group open this far apart."""

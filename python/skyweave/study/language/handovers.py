@@ -13,6 +13,7 @@ from typing import Annotated, Literal, Self
 import numpy as np
 from pydantic import Field, model_validator
 
+from skyweave.model import limits
 from skyweave.model.drive import Series
 from skyweave.model.validated import Amount, Positive, StudyModel, complaint
 from skyweave.model.windows import OutageWindow
@@ -77,6 +78,7 @@ def _starts_s(model: Handovers, seed: int, duration_s: float) -> list[float]:
     else:
         first = model.offset_s
     first = (first + model.stagger * model.every_s) % model.every_s
+    limits.grid_size(duration_s, model.every_s, f"handovers every {model.every_s:g} s")
     count = math.ceil((duration_s - first) / model.every_s)
     starts = [first + number * model.every_s for number in range(max(count, 0))]
     return [start for start in starts if start >= model.quiet_s]

@@ -5,6 +5,7 @@ The language is described in ``docs/studies.md``. Nothing here touches data or r
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -13,14 +14,15 @@ from pydantic import Field, field_validator, model_validator
 from skyweave.errors import suggest
 from skyweave.model.base import Ratio
 from skyweave.model.config import Loss, Queue
+from skyweave.model.parsing import read_toml
 from skyweave.model.validated import (
     Count,
     Misplaced,
     Name,
     Positive,
+    Span,
     StudyModel,
     complaint,
-    read_toml,
     validate,
 )
 from skyweave.results.pathset import PathSet
@@ -35,6 +37,7 @@ from skyweave.study.language.handovers import Handovers
 from skyweave.study.language.settings import About, Settings
 from skyweave.synthesis.preset import preset_names
 
+Seed = Annotated[int, Field(ge=0, lt=2**63)]
 Correlation = Annotated[float, Field(ge=-1, le=1)]
 SET_WORDS = ("singles", "pairs", "triples", "all")
 """Path sets by rule: each path alone, each two, each three, all together."""
@@ -58,22 +61,22 @@ class DriveSource(StudyModel):
     rtt_coupling: Correlation | None = None
     links: dict[Name, DescribedPath] | None = Field(default=None, min_length=1)
     radio: Cells | None = None
-    duration_s: Positive | None = None
+    duration_s: Span | None = None
     data: str | None = None
     format: str | None = None
-    segment_s: Positive | None = None
+    segment_s: Span | None = None
     max_segments: Count | None = None
     max_zero_share: Ratio = 1.0
     require: tuple[str, ...] = ()
     rename: dict[str, str] = Field(default_factory=dict)
-    seeds: Count | tuple[Annotated[int, Field(ge=0)], ...] = 1
-    first_seed: Annotated[int, Field(ge=0)] = 1
+    seeds: Count | tuple[Seed, ...] = 1
+    first_seed: Seed = 1
 
     @property
-    def seed_list(self) -> tuple[int, ...]:
+    def seed_list(self) -> Sequence[int]:
         """The seeds in order."""
         if isinstance(self.seeds, int):
-            return tuple(range(self.first_seed, self.first_seed + self.seeds))
+            return range(self.first_seed, self.first_seed + self.seeds)
         return self.seeds
 
     @model_validator(mode="after")
@@ -91,7 +94,7 @@ class DriveSource(StudyModel):
             raise complaint("duration_s", "duration_s belongs to a preset; data take segment_s")
         if self.preset is None and self.rtt_coupling is not None:
             raise complaint("rtt_coupling", "rtt_coupling belongs to a preset")
-        if not self.seed_list or len(set(self.seed_list)) < len(self.seed_list):
+        if isinstance(self.seeds, tuple) and not 0 < len(set(self.seeds)) == len(self.seeds):
             raise complaint("seeds", "seeds must be a number or a list of different numbers")
         return self
 

@@ -18,7 +18,7 @@ from skyweave.algorithms.catalogue import Choice, Kind, label, names
 from skyweave.model import config
 from skyweave.model.base import Ratio
 from skyweave.model.config import Queue
-from skyweave.model.validated import Amount, Name, Positive, StudyModel, complaint
+from skyweave.model.validated import Amount, Name, Positive, Span, StudyModel, complaint
 from skyweave.study.language.choices import checked, listed, spread
 from skyweave.study.language.label_words import loss_label, queue_label, workload_label
 from skyweave.study.language.starts import StartRule
@@ -354,7 +354,7 @@ class Settings(StudyModel):
         ),
     ] = None
     duration_s: Annotated[
-        Positive | None,
+        Span | None,
         About("run", "stop earlier", shown="whole drive", expands=False, label=None),
     ] = None
     sample_interval_ms: Annotated[

@@ -2,11 +2,15 @@
 
 Start one with ``dask scheduler`` and ``dask worker tcp://HOST:8786`` on machines that have the same
 build of Skyweave; then ``skyweave run … --cluster tcp://HOST:8786``. The records are byte for byte
-those of a local run, because a run depends on nothing but its description.
+those of a local run, because a run depends on nothing but its description and the build: every
+record comes with the build that made it, and one of another build is refused and made again.
 """
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 from skyweave.engine.simulator import simulate
@@ -15,24 +19,43 @@ from skyweave.model.config import Run
 from skyweave.model.record import Record
 from skyweave.study.compile.expand import Job
 from skyweave.study.run.runner import Done, Keep, complete
+from skyweave.study.run.sources import ROOT, digest
 from skyweave.version import code_version
 
+Note = Callable[[str], None]
+CODE = ("skyweave.study.run.cluster",)
+"""Where the code of a worker begins."""
 AHEAD = 2
 """Runs submitted ahead for each thread of the cluster: it is busy, and memory is bounded."""
 
 
+@dataclass(frozen=True)
+class Made:
+    """A record and who made it."""
+
+    record: Record
+    build: str
+
+
+@functools.cache
+def build() -> str:
+    """Return the build of this process: of the compiled engine, and of all Python behind a run."""
+    return f"{code_version()} {digest(CODE, ROOT)[:8]}"
+
+
 def run_on_cluster(
-    jobs: list[Job], address: str, keep: Keep, done: Done, facts: dict[str, Any]
+    jobs: list[Job], address: str, keep: Keep, done: Done, facts: dict[str, Any], note: Note
 ) -> None:
     """Compute jobs on the Dask cluster at ``address``; keep each record here as it arrives.
 
-    Raises :class:`ConfigError` when the cluster is not there or has another build of Skyweave,
-    the first error of a run, or :class:`Interrupted`.
+    A record of a worker that has another build of Skyweave is refused with a note, and made again
+    on the others. Raises :class:`ConfigError` when the cluster is not there or no worker has our
+    build, the first error of a run, or :class:`Interrupted`.
     """
     client = _connect(address)
     try:
-        _check_versions(client, address, facts["code_version"])
-        _compute(client, jobs, keep, done, facts)
+        _check_versions(client, address, build())
+        _Computation(client, address, jobs, note).run(keep, done, facts)
     except KeyboardInterrupt as error:
         raise Interrupted(
             "stopped; finished runs are kept: give the same command again to continue"
@@ -58,7 +81,7 @@ def _connect(address: str) -> Any:
 
 def _check_versions(client: Any, address: str, ours: str) -> None:
     """Refuse workers that would compute something else."""
-    theirs: dict[str, str] = client.run(code_version)
+    theirs: dict[str, str] = client.run(build)
     if not theirs:
         raise ConfigError(f"--cluster {address}: has no workers; start some with 'dask worker'")
     for worker, version in theirs.items():
@@ -69,41 +92,87 @@ def _check_versions(client: Any, address: str, ours: str) -> None:
             )
 
 
-def _compute(client: Any, jobs: list[Job], keep: Keep, done: Done, facts: dict[str, Any]) -> None:
-    from distributed import as_completed
+@dataclass
+class _Computation:
+    """The jobs of a study on a cluster, and the workers that it may not use."""
 
-    waiting = iter(jobs)
-    under_way: dict[str, Job] = {}
-    results = as_completed(loop=client.loop)
+    client: Any
+    address: str
+    jobs: list[Job]
+    note: Note
+    refused: set[str] = field(default_factory=set)
+    tries: int = 0
 
-    def submit_next() -> None:
-        job = next(waiting, None)
-        if job is not None:
-            future = client.submit(compute, job.run.model_dump_json(), key=job.key, pure=True)
-            under_way[future.key] = job
-            results.add(future)
+    def run(self, keep: Keep, done: Done, facts: dict[str, Any]) -> None:
+        """Compute all jobs; keep each record when it arrives."""
+        from distributed import as_completed
 
-    for _ in range(AHEAD * max(sum(client.nthreads().values()), 1)):
-        submit_next()
-    for future in results:
-        job = under_way.pop(future.key)
-        keep(job.key, complete(_record(future, job), job, facts))
-        done(job)
-        future.release()
-        submit_next()
+        waiting = iter(self.jobs)
+        under_way: dict[str, Job] = {}
+        results = as_completed(loop=self.client.loop)
+
+        def submit(job: Job | None) -> None:
+            if job is not None:
+                future = self._submitted(job)
+                under_way[future.key] = job
+                results.add(future)
+
+        for _ in range(AHEAD * max(sum(self.client.nthreads().values()), 1)):
+            submit(next(waiting, None))
+        for future in results:
+            job = under_way.pop(future.key)
+            record = self._record(future, job)
+            future.release()
+            if record is None:
+                submit(job)
+                continue
+            keep(job.key, complete(record, job, facts))
+            done(job)
+            submit(next(waiting, None))
+
+    def _submitted(self, job: Job) -> Any:
+        """Submit a job, after a refusal under a new key and only to workers that may have it."""
+        run = job.run.model_dump_json()
+        if not self.refused:
+            return self.client.submit(compute, run, key=job.key, pure=True)
+        allowed = [worker for worker in self.client.nthreads() if worker not in self.refused]
+        if not allowed:
+            raise ConfigError(
+                f"--cluster {self.address}: no worker with this build ({build()}) is left; "
+                "start one, and give the same command again: finished runs are kept"
+            )
+        self.tries += 1
+        key = f"{job.key}-{self.tries}"
+        return self.client.submit(compute, run, key=key, pure=True, workers=allowed)
+
+    def _record(self, future: Any, job: Job) -> Record | None:
+        """Return the record of a job; ``None`` if its worker may have had another build."""
+        try:
+            made = future.result()
+        except Exception as error:
+            if self._refuse_others():
+                self.note(f"Run {job.key} failed on a worker of another build; it is done again.")
+                return None
+            raise SkyweaveError(
+                f"run {job.key} failed on the cluster: {error}; finished runs are kept: "
+                "give the same command again when the cause is gone"
+            ) from error
+        if isinstance(made, Made) and made.build == build():
+            return made.record
+        theirs = made.build if isinstance(made, Made) else "that does not say which"
+        self._refuse_others()
+        self.note(f"Run {job.key} was made by Skyweave {theirs}, not {build()}; it is done again.")
+        return None
+
+    def _refuse_others(self) -> bool:
+        """Take no more from workers of other builds; tell whether there are such anew."""
+        theirs = self.client.run(build, on_error="return")
+        others = {worker for worker, version in theirs.items() if version != build()}
+        new = others - self.refused
+        self.refused |= others
+        return bool(new)
 
 
-def _record(future: Any, job: Job) -> Record:
-    try:
-        record: Record = future.result()
-    except Exception as error:
-        raise SkyweaveError(
-            f"run {job.key} failed on the cluster: {error}; finished runs are kept: "
-            "give the same command again when the cause is gone"
-        ) from error
-    return record
-
-
-def compute(run: str) -> Record:
+def compute(run: str) -> Made:
     """Simulate a run given as JSON: what a worker does."""
-    return simulate(Run.model_validate_json(run))
+    return Made(simulate(Run.model_validate_json(run)), build())

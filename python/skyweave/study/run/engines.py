@@ -16,14 +16,12 @@ from skyweave.model.record import Engine, Record
 from skyweave.study.compile.expand import EngineName, Job
 from skyweave.study.language.criteria import Published
 from skyweave.study.language.plan import Plan
-from skyweave.study.run.sources import digest
+from skyweave.study.run.sources import ROOT, digest
 
 SourceName = Literal["own", "iperf3"]
 """What sends and receives in live runs."""
 LIVE_CODE = ("skyweave.live.engine",)
 """Where the code of live runs begins; it starts its processes by name."""
-ROOT = Path(__file__).parents[3]
-"""The folder that holds the package."""
 
 
 def default_engine() -> Engine:

@@ -11,6 +11,7 @@ from typing import Any
 
 from skyweave.errors import ConfigError
 from skyweave.forecast import ForecastFile, read_forecast
+from skyweave.model.limits import MOST_RUNS
 from skyweave.model.record import Engine
 from skyweave.orbit.catalogue import find
 from skyweave.results.store import Store
@@ -18,6 +19,7 @@ from skyweave.study.compile.drives import Makers, default_makers, gather
 from skyweave.study.compile.expand import EngineName, Job, expand
 from skyweave.study.compile.films import with_films
 from skyweave.study.compile.own import check_own, own_schedulers, with_own, words
+from skyweave.study.compile.size import check_runs
 from skyweave.study.language.plan import Plan, load_plan, load_published
 from skyweave.study.run.cluster import run_on_cluster
 from skyweave.study.run.engines import (
@@ -41,7 +43,8 @@ class StudyOptions:
 
     ``engine_name`` replaces what the file says; ``jobs`` simulations run at a time (all cores),
     ``live_jobs`` live runs; ``source`` sends and receives in those;
-    ``no_code`` refuses a study that names Python code. ``engine`` and ``live`` are
+    ``no_code`` refuses a study that names Python code, ``max_runs`` one of more runs than that.
+    ``engine`` and ``live`` are
     the engines themselves, for tests.
     """
 
@@ -55,6 +58,7 @@ class StudyOptions:
     restart: bool = False
     cluster: str | None = None
     no_code: bool = False
+    max_runs: int = MOST_RUNS
     engine: Engine | None = None
     live: Engine | None = None
     makers: Makers | None = None
@@ -108,6 +112,7 @@ def prepare(study: Path, options: StudyOptions) -> Prepared:
     published = load_published(study, plan)
     if options.seeds is not None:
         plan = _with_seeds(plan, options.seeds)
+    check_runs(plan, options.max_runs)
     said: list[str] = []
     if options.engine_name is not None:
         plan, published, said = with_engine(plan, published, options.engine_name)
@@ -115,7 +120,8 @@ def prepare(study: Path, options: StudyOptions) -> Prepared:
     version = options.code_version or code_version()
     folders = [study.parent, *([options.data] if options.data else [])]
     forecasts = _forecasts(plan, folders)
-    jobs, gaps = expand(plan, drives, version, live_version(options.source), forecasts)
+    versions = version, live_version(options.source)
+    jobs, gaps = expand(plan, drives, *versions, forecasts, options.max_runs)
     check_live(study, jobs, options.cluster, options.source)
     check_selections(plan, published, [job.labels for job in jobs])
     frozen = freeze(
@@ -205,7 +211,7 @@ def _simulate(
 ) -> None:
     facts, options = how
     if options.cluster is not None:
-        run_on_cluster(todo, options.cluster, store.keep, observer.finished, facts)
+        run_on_cluster(todo, options.cluster, store.keep, observer.finished, facts, observer.note)
         return
     engine = options.engine or default_engine()
     if prepared.code:

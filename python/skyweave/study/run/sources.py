@@ -12,6 +12,9 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from pathlib import Path
 
+ROOT = Path(__file__).parents[3]
+"""The folder that holds the package."""
+
 
 def sources(entries: Iterable[str], root: Path) -> dict[str, Path]:
     """Return the modules below ``root`` that ``entries`` and their imports are made of, by name."""

@@ -65,3 +65,25 @@ fn what_went_wrong_is_told() {
     assert_eq!(closes[0]["error_code"], Code::ProtocolViolation as u64);
     assert_eq!(closes[0]["error_space"], "transport");
 }
+
+/// RFC 9000 §10.3.2: whoever sees a connection ID does not know its token. (Those of further paths are
+/// given with tokens, and used.)
+#[test]
+fn nobody_resets_a_connection_whose_ids_he_sees() {
+    for (key, guess, ends) in [([0; 32], [0; 32], false), ([7; 32], [7; 32], true)] {
+        let links = vec![Link::new(100.0, 50), Link::new(100.0, 5)];
+        let client = Own::client(0, |config| config.reset_key = key);
+        let mut world = World::new(client, Own::server(0, |_| {}), links, 1);
+        world.run(ms(1000), |world| world.client.endpoint.add_path(world.now, PathId(1)).is_ok());
+        let until = world.now + units::Duration::from_millis(500);
+        world.run(until, |_| false);
+        let server = &mut world.server.endpoint;
+        let stream = server.open_stream(false).unwrap();
+        server.write(stream, pattern(0, 9000)).unwrap();
+        let sent = std::iter::from_fn(|| server.poll_transmit(until));
+        let (net, seen) = sent.into_iter().find(|(net, _)| *net == PathId(1)).unwrap();
+        let forged = stateless_reset(&guess, &seen, [0x5a; 24]).unwrap();
+        server.handle(until, net, forged, None);
+        assert_eq!(!server.is_connected(), ends, "{key:?}");
+    }
+}

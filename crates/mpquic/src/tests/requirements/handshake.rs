@@ -100,3 +100,18 @@ fn handshake_done_is_sent_until_it_arrives() {
     let until = world.now + Duration::from_secs(10);
     assert!(world.run(until, |world| world.client.has(&Event::Confirmed)));
 }
+
+/// RFC 9002 §6.2.1: data of a client may be in flight before the server is known to be through.
+#[test]
+fn data_are_not_probed_before_the_handshake_is_confirmed() {
+    let links = vec![Link::new(10.0, 10)];
+    let mut world = World::new(Own::client(5000, |_| {}), Own::server(0, |_| {}), links, 1);
+    assert!(world.run(ms(1000), |world| world.client.endpoint.is_connected()));
+    world.links[1][0].loss = 1000;
+    world.run(ms(5000), |_| false);
+    let stats = world.client.endpoint.path_stats(PathId(0)).unwrap();
+    assert!(stats.in_flight_bytes > 5000, "{stats:?}");
+    assert_eq!(stats.probe_timeouts, 0);
+    world.links[1][0].loss = 0;
+    world.transfer(30);
+}

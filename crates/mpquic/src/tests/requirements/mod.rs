@@ -11,6 +11,7 @@ mod initial;
 mod keys;
 mod migration;
 mod multipath;
+mod packets;
 mod parameters;
 mod recovery;
 mod retry;

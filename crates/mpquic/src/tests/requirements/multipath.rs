@@ -139,3 +139,53 @@ fn an_old_status_does_not_count() {
     victim.hears(&status(6, false));
     assert_eq!(victim.own.endpoint.is_backup(PathId(0)), Some(false));
 }
+
+/// §4.3: and ours grow.
+#[test]
+fn every_status_has_a_number_of_its_own() {
+    let mut victim = Victim::client();
+    let log = victim.log();
+    for backup in [true, false, true] {
+        victim.own.endpoint.set_path_status(PathId(0), backup).unwrap();
+        victim.says();
+    }
+    let number = |kind: &str| -> Vec<u64> {
+        let frames = log.frames(kind);
+        let numbers = frames.iter().map(|frame| frame["path_status_sequence_number"].as_u64());
+        numbers.map(Option::unwrap).collect()
+    };
+    let (backup, available) = (number("path_status_backup"), number("path_status_available"));
+    assert_eq!((backup.len(), available.len()), (2, 1));
+    assert!(backup[0] < available[0] && available[0] < backup[1], "{backup:?} {available:?}");
+}
+
+/// §3.2.1: the peer's maximum is 1, ours 3.
+#[test]
+fn no_connection_ids_are_given_beyond_the_peers_maximum() {
+    let mut client = Own::client(0, |_| {});
+    let log = Log::of(&mut client.endpoint, ms(0));
+    let server = Own::server(0, |config| config.max_paths = 2);
+    let mut world = World::new(client, server, vec![Link::new(10.0, 10)], 1);
+    world.run(ms(500), |_| false);
+    let frames = log.frames("path_new_connection_id");
+    assert!(!frames.is_empty());
+    assert!(frames.iter().all(|frame| frame["path_id"] == 1), "{frames:?}");
+}
+
+/// §3.4: not even what was in flight is probed.
+#[test]
+fn nothing_leaves_on_a_path_that_was_given_up() {
+    let links = vec![Link::new(10.0, 10), Link::new(10.0, 10)];
+    let (client, server) = (Own::client(2_000_000, |_| {}), Own::server(0, |_| {}));
+    let mut world = World::new(client, server, links, 1);
+    assert!(
+        world
+            .run(ms(500), |world| { world.client.endpoint.add_path(world.now, PathId(1)).is_ok() })
+    );
+    world.run(ms(800), |_| false);
+    let before = world.links[0][1].carried;
+    assert!(before > 50_000, "{before}");
+    world.client.endpoint.abandon_path(world.now, PathId(1)).unwrap();
+    world.transfer(20);
+    assert_eq!(world.links[0][1].carried, before);
+}

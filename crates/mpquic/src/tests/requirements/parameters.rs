@@ -131,3 +131,14 @@ fn a_server_that_takes_one_address_gets_no_further_paths() {
     assert!(world.client.endpoint.is_multipath());
     assert_eq!(world.client.endpoint.add_path(ms(500), PathId(1)), Err(Error::NoMigration));
 }
+
+/// RFC 9000 §18.2: nobody moves there, but its connection ID must not be empty.
+#[test]
+fn a_preferred_address_has_a_connection_id() {
+    let decodes = |cid: &[u8], more: &[u8]| {
+        let value = [&[0; 24][..], &[cid.len() as u8], cid, &[9; 16], more].concat();
+        Params::decode(&parameter(0x0d, &value), true).is_ok()
+    };
+    assert!(decodes(&[1; 8], &[]) && decodes(&[1; 20], &[]));
+    assert!(!decodes(&[], &[]) && !decodes(&[1; 21], &[]) && !decodes(&[1; 8], &[0]));
+}

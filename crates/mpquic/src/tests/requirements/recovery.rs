@@ -81,3 +81,41 @@ fn packets_of_the_handshake_do_not_stay_in_flight() {
         }
     }
 }
+
+/// RFC 9002 §7.6.2: packets that elicit nothing may go unacknowledged.
+#[test]
+fn the_ends_of_persistent_congestion_elicit() {
+    for eliciting in [false, true] {
+        let mut path = path();
+        let first: Vec<u64> = (0..10).map(|_| send(&mut path, ms(0))).collect();
+        ack(&mut path, ms(100), &first.into_iter().rev().collect::<Vec<_>>(), Duration::ZERO);
+        for at in [ms(200), ms(5000)] {
+            path.space.sent.push(crate::space::SentPacket { eliciting, ..packet(at) });
+            path.in_flight += 1200;
+        }
+        let newest = send(&mut path, ms(6000));
+        assert_eq!(ack(&mut path, ms(6100), &[newest], Duration::ZERO).len(), 2);
+        assert_eq!(path.cc.window_bytes() <= 2 * 1200, eliciting, "{}", path.cc.window_bytes());
+    }
+}
+
+/// RFC 9002 §5.3: the peer's max_ack_delay is 25 ms, whatever it says in an ACK.
+#[test]
+fn no_more_delay_is_believed_than_was_told() {
+    let srtt = |delay_micros: u64| {
+        let mut victim = Victim::client();
+        let stream = victim.own.endpoint.open_stream(true).unwrap();
+        victim.own.endpoint.write(stream, &[0; 100]).unwrap();
+        let log = victim.log();
+        victim.says();
+        let packets = log.0.lock().unwrap().clone();
+        let number = packets.last().unwrap()["data"]["header"]["packet_number"].as_u64().unwrap();
+        victim.now += Duration::from_millis(60);
+        let ack =
+            wire::AckFrame { delay: delay_micros >> 3, ranges: vec![number..=number], ecn: None };
+        victim.hears(&[Frame::Ack { path: Some(0), ack }]);
+        victim.own.endpoint.path_stats(PathId(0)).unwrap().srtt
+    };
+    assert!(srtt(25_000) < srtt(10_000) && srtt(10_000) < srtt(0));
+    assert_eq!(srtt(1_000_000_000), srtt(25_000));
+}
