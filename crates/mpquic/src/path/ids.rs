@@ -1,15 +1,18 @@
 //! Which path IDs were used, and which may be (draft-ietf-quic-multipath-21 §3).
 
-use std::collections::BTreeMap;
+use rangemap::RangeInclusiveSet;
+use std::collections::BTreeSet;
 
 /// The path IDs of a connection. None is ever used twice.
 ///
-/// What is kept of them is the live ones, of which there are never more than at first: a path that is
-/// over makes room for one more.
+/// What is kept of them is those whose path is not over, of which there are never more than at first: a
+/// path that is over makes room for one more.
 #[derive(Debug)]
 pub(crate) struct PathIds {
-    /// Those that we let the peer use and whose path is not over; with whether it began.
-    live: BTreeMap<u32, bool>,
+    /// Those of paths that began and are not over.
+    open: BTreeSet<u32>,
+    /// Those that we let the peer use and whose path has not begun.
+    fresh: RangeInclusiveSet<u32>,
     /// Above the highest that began.
     next: u32,
     /// The highest that we let the peer use.
@@ -20,14 +23,17 @@ pub(crate) struct PathIds {
 
 impl Default for PathIds {
     fn default() -> Self {
-        Self { live: BTreeMap::from([(0, true)]), next: 1, ours: 0, peers: 0 }
+        let (open, fresh) = (BTreeSet::from([0]), RangeInclusiveSet::new());
+        Self { open, fresh, next: 1, ours: 0, peers: 0 }
     }
 }
 
 impl PathIds {
     /// What both ends allow at first (`initial_max_path_id`).
     pub fn set_limits(&mut self, ours: u32, peers: u32) {
-        self.live.extend((self.ours + 1..=ours).map(|id| (id, false)));
+        if ours > self.ours {
+            self.fresh.insert(self.ours + 1..=ours);
+        }
         (self.ours, self.peers) = (ours, peers);
     }
 
@@ -38,15 +44,18 @@ impl PathIds {
 
     /// Takes a path ID into use, ours or the peer's: false when it was used before, or may not be.
     pub fn take(&mut self, id: u32) -> bool {
-        let Some(began) = self.live.get_mut(&id).filter(|began| !**began) else { return false };
-        *began = true;
-        self.next = self.next.max(id.saturating_add(1));
-        true
+        let takes = self.fresh.contains(&id);
+        if takes {
+            self.fresh.remove(id..=id);
+            self.open.insert(id);
+            self.next = self.next.max(id.saturating_add(1));
+        }
+        takes
     }
 
     /// It was the ID of a path that is no more.
     pub fn is_over(&self, id: u32) -> bool {
-        self.is_allowed(id) && !self.live.contains_key(&id)
+        self.is_allowed(id) && !self.open.contains(&id) && !self.fresh.contains(&id)
     }
 
     /// Below one that began.
@@ -61,9 +70,9 @@ impl PathIds {
 
     /// A path is over: the peer may use a further one. The new limit.
     pub fn end(&mut self, id: u32) -> u32 {
-        if self.live.remove(&id).is_some() && self.ours < u32::MAX {
+        if self.open.remove(&id) && self.ours < u32::MAX {
             self.ours += 1;
-            self.live.insert(self.ours, false);
+            self.fresh.insert(self.ours..=self.ours);
         }
         self.ours
     }
@@ -84,12 +93,14 @@ impl PathIds {
 
     /// Both ends allow it, and its path is not over.
     pub fn is_live(&self, id: u32) -> bool {
-        id <= self.last() && self.live.contains_key(&id)
+        id <= self.last() && (self.open.contains(&id) || self.fresh.contains(&id))
     }
 
     /// Those of which that holds.
     pub fn live(&self) -> impl Iterator<Item = u32> + '_ {
-        self.live.range(..=self.last()).map(|(id, _)| *id)
+        let last = self.last();
+        let fresh = self.fresh.iter().flat_map(move |ids| *ids.start()..=last.min(*ids.end()));
+        self.open.range(..=last).copied().chain(fresh)
     }
 
     /// The highest that both ends allow.
@@ -116,7 +127,7 @@ mod tests {
         assert_eq!((ids.end(3), ids.next_allowed()), (5, Some(4)));
         assert!(ids.is_over(3) && !ids.take(3) && !ids.is_over(2));
         assert_eq!(ids.end(3), 5, "it was over");
-        assert_eq!(ids.live().collect::<Vec<_>>(), [0, 1, 2, 4, 5]);
+        assert_eq!(ids.live().collect::<Vec<_>>(), [0, 1, 2, 4, 5], "1 began, 2 did not");
     }
 
     #[test]
@@ -126,6 +137,14 @@ mod tests {
         assert!(ids.take(u32::MAX));
         assert_eq!(ids.end(u32::MAX), u32::MAX);
         assert!(ids.is_over(u32::MAX));
+    }
+
+    #[test]
+    fn as_many_as_there_are_take_no_room() {
+        let mut ids = PathIds::default();
+        ids.set_limits(u32::MAX, 5);
+        assert!(ids.take(u32::MAX - 1) && !ids.is_over(u32::MAX - 2));
+        assert_eq!(ids.live().collect::<Vec<_>>(), [0, 1, 2, 3, 4, 5]);
     }
 
     #[test]
