@@ -5,8 +5,12 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 RUST   := $(shell find crates -name '*.rs' -o -name 'Cargo.toml') Cargo.toml Cargo.lock
 
+FROM    ?= 0
+COUNT   ?= 10000
+MINUTES ?= 60
+
 .DEFAULT_GOAL := help
-.PHONY: help setup demo study test test-rust test-python lint format bench fuzz fuzz-long fuzz-night lock sbom clean
+.PHONY: help setup demo study test test-rust test-python test-waits faults soak lint format bench fuzz fuzz-long fuzz-night lock sbom clean
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 14
@@ -20,6 +24,18 @@ study: setup ## Run the Alaska/Hawaii study (about seven minutes on two cores)
 	$(BIN)/skyweave run studies/alaska-hawaii/study.toml --out results/ak-hi
 
 test: test-rust test-python ## Run all tests
+
+test-waits: setup ## Run the tests that wait for networks, processes and signals
+	cargo test --locked --package skyweave-sockets --package skyweave-emulator
+	$(BIN)/pytest -m waits -n 2 --dist loadfile
+
+faults: ## Run transports through random faults: FROM=0 COUNT=10000 LONG= (and THREADS=)
+	cargo run --release --locked --quiet --package skyweave-sim --example faults -- \
+	    --from $(FROM) --count $(COUNT) $(if $(LONG),--long) $(if $(THREADS),--threads $(THREADS))
+
+soak: setup ## Fetch files over emulated drives with faults for MINUTES=60; results/soak has what was seen
+	$(BIN)/python tests/soak/soak.py --minutes $(MINUTES) --out results/soak
+	$(BIN)/python tests/soak/draw.py results/soak results/soak/soak.svg
 
 test-rust: $(VENV)/.tools
 	INSTA_UPDATE=no cargo test --workspace --locked

@@ -1,4 +1,4 @@
-"""Where the real measurements lie, for all folders of tests."""
+"""For all folders of tests: real measurements, tests that wait, how Hypothesis runs."""
 
 from __future__ import annotations
 
@@ -7,8 +7,35 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 REPOSITORY = Path(__file__).parents[1]
+
+WAITING = (
+    "live/",
+    "quic/",
+    "cli/test_cli_lazy.py",
+    "data/test_calibration.py",
+    "engine/test_relay_seam.py",
+    "study/test_cluster.py",
+    "study/test_engines.py",
+    "study/test_session.py",
+)
+"""What waits for a network, a process, a signal or a long computation: ``make test-waits``."""
+
+# How long an example takes depends on what else the machine does.
+settings.register_profile("house", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("house")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests that wait."""
+    here = Path(__file__).parent
+    for item in items:
+        if item.path.is_relative_to(here):
+            name = item.path.relative_to(here).as_posix()
+            if name.startswith(WAITING):
+                item.add_marker("waits")
 
 
 @pytest.fixture(scope="session")

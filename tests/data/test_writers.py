@@ -43,7 +43,6 @@ def same(one, two):
 
 
 @given(st.lists(st.integers(0, 5000), min_size=1, max_size=60).filter(lambda v: max(v) > 0))
-@settings(deadline=None)
 def test_opportunities_survive_exactly(tmp_path_factory, times):
     path = tmp_path_factory.mktemp("m") / "trace"
     ordered = np.array(sorted(times))
@@ -52,7 +51,6 @@ def test_opportunities_survive_exactly(tmp_path_factory, times):
 
 
 @given(series())
-@settings(deadline=None)
 def test_opportunities_carry_the_capacity_within_one_packet_at_every_ms(one):
     total = float(np.sum(one.values * np.diff(one.times_s, append=one.duration_s)))
     if total * 1e6 / 8 < PACKET_BYTES * 1.01:
@@ -90,7 +88,7 @@ maybe = st.one_of(rates, st.just(float("nan")))
 
 
 @given(series(maybe), series(maybe), st.booleans())
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_a_drive_survives_the_plain_csv(tmp_path_factory, down, rtt, share_axis):
     if share_axis:
         rtt = Series(down.times_s, np.resize(rtt.values, len(down.times_s)))
@@ -131,7 +129,6 @@ def test_time_value_reads_back_with_a_mapping(tmp_path, drive):
 
 
 @given(st.lists(st.integers(2, 800), min_size=1, max_size=40))
-@settings(deadline=None)
 def test_one_way_delays_survive_exactly(tmp_path_factory, rtts):
     path = tmp_path_factory.mktemp("o") / "delay"
     values = np.array(rtts, dtype=float)

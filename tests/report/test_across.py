@@ -16,7 +16,7 @@ from skyweave.errors import ConfigError, ResultsError
 from skyweave.model import config
 from skyweave.model.record import Record
 from skyweave.report.criteria.evaluate import evaluate
-from skyweave.report.figures.across import short_names
+from skyweave.report.figures.distribution import short_names
 from skyweave.report.numbers import metrics
 from skyweave.report.numbers.panel import Results
 from skyweave.report.page.render import render_report

@@ -59,13 +59,26 @@ impl Cids {
         let missing = wanted.saturating_sub(self.local.active(path));
         let frame = |_| {
             let cid = random(rng);
-            let sequence = self.local.add(path, cid);
-            let token = crypto::reset_token(reset_key, &cid);
-            let new = NewCid { sequence, retire_prior_to: 0, cid, token };
-            Frame::NewConnectionId { path: (path > 0).then_some(path), new }
+            telling(path, (self.local.add(path, cid), cid), reset_key)
         };
         (0..missing).map(frame).collect()
     }
+
+    /// The frames that told the peer of those of a path.
+    pub fn given(&self, path: u32, reset_key: &[u8; 32]) -> Vec<Frame<'static>> {
+        self.local.of(path).map(|numbered| telling(path, numbered, reset_key)).collect()
+    }
+}
+
+/// The frame that tells the peer of a connection ID of ours.
+fn telling(
+    path: u32,
+    (sequence, cid): (u64, ConnectionId),
+    reset_key: &[u8; 32],
+) -> Frame<'static> {
+    let token = crypto::reset_token(reset_key, &cid);
+    let new = NewCid { sequence, retire_prior_to: 0, cid, token };
+    Frame::NewConnectionId { path: (path > 0).then_some(path), new }
 }
 
 /// Those that the peer sends to.
@@ -108,6 +121,12 @@ impl LocalCids {
 
     pub fn active(&self, path: u32) -> u64 {
         self.known.values().filter(|(of, _)| *of == path).count() as u64
+    }
+
+    /// Those of a path, with their sequence numbers.
+    pub fn of(&self, path: u32) -> impl Iterator<Item = (u64, ConnectionId)> + '_ {
+        let own = self.known.iter().filter(move |(_, (of, _))| *of == path);
+        own.map(|(cid, (_, sequence))| (*sequence, *cid))
     }
 
     /// The sequence number that the next one of a path will have.

@@ -65,7 +65,7 @@ impl Scheduling {
         let repeats = self.dispatch.capabilities().repeats;
         let any_good = paths.values().any(Path::is_usable);
         self.views.clear();
-        for path in paths.values().filter(|path| path.is_open() && !path.replaced) {
+        for path in paths.values().filter(|path| path.carries_data()) {
             let mut view = path.view(now, packet_bytes);
             // With nothing better a suspected path still carries what its window admits.
             view.usable |=

@@ -8,6 +8,7 @@ mod connection;
 mod end;
 mod error;
 mod exposure;
+pub mod faults;
 mod outcome;
 mod own_scheduler;
 mod run;

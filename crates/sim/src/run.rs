@@ -4,6 +4,7 @@ use crate::SimError;
 use crate::config::{RunConfig, instant};
 use crate::connection::{Connection, Phase, Side};
 use crate::exposure::Exposure;
+use crate::faults::{Contents, InChannel};
 use crate::outcome::{Outcome, SampleRow, Totals};
 use crate::own_scheduler::OwnScheduler;
 use crate::script::{Action, write};
@@ -41,7 +42,7 @@ pub fn simulate_with(
 
 /// Both ends of all connections and all links, with the time at which each wants attention.
 #[derive(Debug)]
-struct World {
+pub(crate) struct World {
     path_names: Vec<String>,
     links: Vec<Link<Wire>>,
     connections: Vec<Connection>,
@@ -49,7 +50,9 @@ struct World {
     script_next: usize,
     /// Forecasts that reach the senders on each path during the run.
     updates: Vec<Vec<Update>>,
-    /// Due times: links first, then client and server of each connection.
+    /// What else happens to packets; nothing, except in runs with faults.
+    channel: Option<InChannel>,
+    /// Due times: links first, then client and server of each connection, then the channel.
     due: Vec<Instant>,
     sample_interval: Duration,
     next_sample: Instant,
@@ -58,7 +61,7 @@ struct World {
 }
 
 impl World {
-    fn new(
+    pub(crate) fn new(
         config: &RunConfig,
         mut schedulers: BTreeMap<usize, OwnScheduler>,
     ) -> Result<Self, SimError> {
@@ -93,7 +96,8 @@ impl World {
         let updates: Vec<Vec<Update>> = updates.collect::<Result<_, _>>()?;
         Ok(Self {
             path_names: config.paths.iter().map(|path| path.name.clone()).collect(),
-            due: vec![Instant::FAR_FUTURE; links.len() + 2 * connections.len()],
+            due: vec![Instant::FAR_FUTURE; links.len() + 2 * connections.len() + 1],
+            channel: None,
             links,
             connections,
             script: write(config, &paths_of, &updates)?,
@@ -106,7 +110,14 @@ impl World {
         })
     }
 
-    fn run(mut self, cancelled: &AtomicBool) -> Outcome {
+    /// Lets faults happen, and another application run over the first connection.
+    pub(crate) fn disturb(&mut self, channel: InChannel, contents: &Contents) {
+        self.channel = Some(channel);
+        self.connections[0].client.application = contents.end(Direction::Up);
+        self.connections[0].server.application = contents.end(Direction::Down);
+    }
+
+    pub(crate) fn run(mut self, cancelled: &AtomicBool) -> Outcome {
         let mut now = Instant::ZERO;
         while let Some((at, source)) = self.earliest() {
             if at > self.stop_at || cancelled.load(Ordering::Relaxed) {
@@ -118,6 +129,7 @@ impl World {
                 Source::Script => self.act(now),
                 Source::Sample => self.sample(now),
                 Source::Link(index) => self.deliver(now, index),
+                Source::Channel => self.release(now),
                 Source::Endpoint(place, end) => {
                     self.side(place, end).on_timeout(now);
                     self.flush(now, place, end);
@@ -151,6 +163,7 @@ impl World {
         }
         let source = match index.checked_sub(self.links.len()) {
             None => Source::Link(index),
+            Some(endpoint) if endpoint == 2 * self.connections.len() => Source::Channel,
             Some(endpoint) => Source::Endpoint(endpoint / 2, Direction::of_link(endpoint)),
         };
         Some((first, source))
@@ -207,18 +220,44 @@ impl World {
 
     /// Hands over what has arrived at the far end of a link.
     fn deliver(&mut self, now: Instant, index: usize) {
-        let end = Direction::of_link(index);
         while let Some(wire) = self.links[index].pop(now) {
-            let place = usize::from(wire.connection);
-            if !self.connections[place].is_running() {
-                continue;
+            match &mut self.channel {
+                None => self.hand_over(now, index, wire),
+                Some(channel) => {
+                    if let Some(wire) = channel.pass(now, index, wire) {
+                        self.hand_over(now, index, wire);
+                    }
+                    self.plan_release();
+                }
             }
-            self.side(place, end).end.handle(now, wire.path, wire.packet);
-            self.side(place, end).serve(now);
-            self.flush(now, place, end);
-            self.connections[place].note_delivered(now);
         }
         self.due[index] = self.links[index].next_at().unwrap_or(Instant::FAR_FUTURE);
+    }
+
+    /// Hands over what the channel has held up.
+    fn release(&mut self, now: Instant) {
+        while let Some((index, wire)) = self.channel.as_mut().and_then(|one| one.release(now)) {
+            self.hand_over(now, index, wire);
+        }
+        self.plan_release();
+    }
+
+    fn plan_release(&mut self) {
+        let next = self.channel.as_ref().map_or(Instant::FAR_FUTURE, InChannel::next_at);
+        let slot = self.links.len() + 2 * self.connections.len();
+        self.due[slot] = next;
+    }
+
+    fn hand_over(&mut self, now: Instant, index: usize, wire: Wire) {
+        let end = Direction::of_link(index);
+        let place = usize::from(wire.connection);
+        if !self.connections[place].is_running() {
+            return;
+        }
+        self.side(place, end).end.handle(now, wire.path, wire.packet);
+        self.side(place, end).serve(now);
+        self.flush(now, place, end);
+        self.connections[place].note_delivered(now);
     }
 
     /// Puts everything that an endpoint has to send on its links.
@@ -309,6 +348,7 @@ enum Source {
     Script,
     Sample,
     Link(usize),
+    Channel,
     Endpoint(usize, Direction),
 }
 

@@ -3,6 +3,7 @@ mod bad_input;
 mod capacity;
 mod determinism;
 mod failures;
+mod faults;
 mod forecasts;
 mod golden;
 mod quic;

@@ -61,6 +61,10 @@ impl Endpoint {
         if acked.is_empty() {
             return Ok(());
         }
+        if self.config.is_client() {
+            self.on_confirmed(now); // RFC 9001 §4.1.2: HANDSHAKE_DONE may be lost with its path
+        }
+        let Some(path) = self.paths.get_mut(id) else { return Ok(()) };
         let was = std::mem::replace(&mut path.health, Health::Good);
         if was == Health::Failed {
             path.on_revived(now, &acked);

@@ -18,7 +18,7 @@ impl Endpoint {
         if self.streams.has_again() {
             return None;
         }
-        let id = self.paths.id_over(net)?;
+        let id = self.paths.carrier_over(net)?;
         let mut draft = self.begin_datagram(id)?;
         let chunk = self.streams.chunk_ahead(draft.room(), gap_bytes)?;
         self.put_chunk(&mut draft, &chunk, (id, None));
@@ -31,7 +31,7 @@ impl Endpoint {
     /// none, or nothing to assign but DATAGRAMs and control frames, which do not wait in queues.
     pub(super) fn enqueue(&mut self, now: Instant, to: PathSet) -> bool {
         let Some(net) = to.iter().next() else { return false };
-        let Some(id) = self.paths.id_over(net) else { return false };
+        let Some(id) = self.paths.carrier_over(net) else { return false };
         let full = self.config.datagram_bytes - OVERHEAD_BYTES as usize;
         let Some((chunk, by)) = self.streams.next_chunk(full) else { return false };
         let why = by.map(|by| if by == id { Again::Retransmission } else { Again::Reinjection });
@@ -48,7 +48,7 @@ impl Endpoint {
     pub(super) fn queued_datagram(&mut self, now: Instant) -> Option<(PathId, Vec<u8>)> {
         let able = able(&self.scheduling.views);
         let mut ready = self.paths.values().filter(|path| !path.queue.is_empty());
-        let id = ready.find(|path| able.contains(path.net))?.id;
+        let id = ready.find(|path| path.carries_data() && able.contains(path.net))?.id;
         loop {
             let path = self.paths.get_mut(id)?;
             let (chunk, why) = path.queue.pop_front()?;

@@ -38,10 +38,18 @@ impl Endpoint {
             draft.put(&Frame::Ping);
             pads = true;
         }
+        let again = path.challenge_tries > 0 && self.config.is_client();
         if let Some(data) = path.take_challenge(now) {
             draft.put(&Frame::PathChallenge { data });
             path.put_status(&mut draft);
             pads = true;
+            if again {
+                // The peer cannot answer on a path without connection IDs of ours. They may have been
+                // lost with the only path that worked, and a probe may bring them (RFC 9000 §9.1).
+                for frame in self.cids.given(id, &self.config.reset_key) {
+                    draft.put(&frame);
+                }
+            }
         }
         if path.probes > 0 {
             path.probes -= 1;
@@ -52,6 +60,9 @@ impl Endpoint {
         }
         if draft.is_empty() {
             return None;
+        }
+        if !draft.eliciting && self.handshake.confirmed && self.paths.asks_with_acks(now, id) {
+            draft.put(&Frame::Ping);
         }
         let (net, datagram) = self.finish_one_rtt(now, draft, id)?;
         self.repeat_to_twin(id, &datagram);

@@ -56,7 +56,7 @@ impl Endpoint {
         self.refresh_views(now);
         let unsent = Unsent { segment_bytes: 0, all_bytes: self.unsent_bytes() };
         let net = self.scheduling.ack_path(now, &self.streams, unsent)?;
-        self.paths.id_over(net)
+        self.paths.carrier_over(net)
     }
 
     /// Asks the scheduler and does what it says, until that is a packet or a wait.
@@ -121,8 +121,8 @@ impl Endpoint {
 
     /// One packet on the first target; the others carry copies of its data.
     fn send_on(&mut self, now: Instant, targets: PathSet) -> Option<(PathId, Vec<u8>)> {
-        let first = targets.iter().find(|net| self.paths.id_over(*net).is_some())?;
-        let id = self.paths.id_over(first)?;
+        let first = targets.iter().find(|net| self.paths.carrier_over(*net).is_some())?;
+        let id = self.paths.carrier_over(first)?;
         let mut draft = self.begin_datagram(id)?;
         self.put_acks(now, &mut draft, id);
         self.control.write(&mut draft, &mut self.streams);
@@ -145,7 +145,8 @@ impl Endpoint {
 
     /// What a packet brings of the streams goes on further paths, too.
     fn copy_to(&mut self, draft: &Draft, others: PathSet) {
-        for path in others.iter().filter_map(|net| self.paths.id_over(net)).collect::<Vec<_>>() {
+        for path in others.iter().filter_map(|net| self.paths.carrier_over(net)).collect::<Vec<_>>()
+        {
             let chunks = chunks_of(&draft.frames).cloned().collect();
             self.scheduling.copies.push_back(Copy { path, chunks, why: Some(Again::Redundancy) });
         }
@@ -239,7 +240,7 @@ impl Endpoint {
 
     /// The next piece of a path's own walk along the streams (redundant scheduler).
     fn repeat_datagram(&mut self, now: Instant, net: PathId) -> Option<(PathId, Vec<u8>)> {
-        let id = self.paths.id_over(net)?;
+        let id = self.paths.carrier_over(net)?;
         let full = self.config.datagram_bytes as u64 - OVERHEAD_BYTES;
         let walk = self.paths.get(id)?.walk;
         let chunk = self.streams.unacked_from(walk, full)?;
@@ -257,7 +258,7 @@ impl Endpoint {
         if !self.config.reinjection.at_tail || self.scheduling.views.len() < 2 || self.has_data() {
             return None;
         }
-        let id = self.paths.id_over(self.scheduling.fastest(now)?)?;
+        let id = self.paths.carrier_over(self.scheduling.fastest(now)?)?;
         let soon = now + self.paths.get(id)?.rtt.smoothed();
         let slower = self.paths.values_mut().filter(|path| path.id != id && path.is_open());
         for path in slower {
@@ -283,7 +284,7 @@ impl Endpoint {
         if !self.has_control() {
             return None;
         }
-        let id = self.paths.id_over(self.scheduling.fastest(now)?)?;
+        let id = self.paths.carrier_over(self.scheduling.fastest(now)?)?;
         let mut draft = self.begin_datagram(id)?;
         self.put_acks(now, &mut draft, id);
         self.control.write(&mut draft, &mut self.streams);

@@ -38,7 +38,7 @@ impl Endpoint {
         let Some(Move { from, to, failed }) = self.paths.move_over(now, id, &mut self.rng) else {
             return;
         };
-        self.paths.mark_replaced();
+        self.paths.restore_replaced(); // over the way that it has left
         self.trace.event(Event::PathMoved(from, to));
         if failed {
             self.trace.event(Event::PathRevived(to));

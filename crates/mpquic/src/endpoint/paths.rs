@@ -120,11 +120,10 @@ impl Endpoint {
 
     /// A path was validated: those before it over the same interface have no more say.
     fn retire_older(&mut self, now: Instant, id: u32, net: PathId) {
-        if !self.config.is_client() {
-            return self.paths.mark_replaced();
-        }
         let older = self.paths.replace_older(id, net);
-        older.into_iter().for_each(|old| self.leave_path(now, old, APPLICATION_ABANDON));
+        if self.config.is_client() {
+            older.into_iter().for_each(|old| self.leave_path(now, old, APPLICATION_ABANDON));
+        }
     }
 
     pub(super) fn leave_path(&mut self, now: Instant, id: u32, error_code: u64) {
@@ -135,9 +134,7 @@ impl Endpoint {
         path.drains_until = Some(drain);
         path.challenge = None;
         let net = path.net;
-        if !self.config.is_client() {
-            self.paths.mark_replaced();
-        }
+        self.paths.restore_replaced();
         self.control.push(Frame::PathAbandon { path: id, error_code });
         self.trace.path_event(now, id, Event::PathAbandoned(net, error_code));
         self.scheduling.dispatch.on_path_event(now, net, PathEvent::Closed);

@@ -103,6 +103,9 @@ impl Endpoint {
 
     /// The validation of a path was never answered.
     fn on_no_answer(&mut self, now: Instant, id: u32) {
+        if self.paths.challenge_goes_on(now, id, self.config.is_client()) {
+            return;
+        }
         self.leave_path(now, id, UNSTABLE_OR_POOR);
         if !self.paths.has_any() {
             // There is no path left to tell the peer on (RFC 9000 §9).

@@ -171,9 +171,14 @@ impl Path {
         self.rest_until.is_none() && self.drains_until.is_none()
     }
 
+    /// Validated, and no path over the same interface has taken over.
+    pub fn carries_data(&self) -> bool {
+        self.is_open() && !self.replaced
+    }
+
     /// May carry data as far as its state is concerned.
     pub fn is_usable(&self) -> bool {
-        let may = self.is_open() && !self.replaced && self.rest_until.is_none();
+        let may = self.carries_data() && self.rest_until.is_none();
         may && self.health == Health::Good
     }
 

@@ -89,7 +89,14 @@ impl Paths {
         self.open.iter().rev().find(bound).map(|path| path.id)
     }
 
-    /// That path.
+    /// The path that carries data where a scheduler names `net`: the one whose view it saw, and not
+    /// another over the same interface that waits for its validation.
+    pub fn carrier_over(&self, net: PathId) -> Option<u32> {
+        let carries = |path: &&Path| path.net == net && path.carries_data();
+        self.open.iter().find(carries).map(|path| path.id)
+    }
+
+    /// That of [`Paths::id_over`].
     pub fn over_mut(&mut self, net: PathId) -> Option<&mut Path> {
         let bound = |path: &&mut Path| path.net == net && path.drains_until.is_none();
         self.open.iter_mut().rev().find(bound)
@@ -188,11 +195,12 @@ impl Paths {
 
     // ---- what happens to them ----------------------------------------------------------------
 
-    /// Client: a path was validated; those before it over the same interface have no more say.
+    /// A path was validated: those before it over the same interface have no more say. One that was
+    /// opened since then may be waiting for its own validation.
     pub fn replace_older(&mut self, id: u32, net: PathId) -> Vec<u32> {
         let mut older = Vec::new();
         for path in self.open.iter_mut() {
-            if path.net == net && path.id != id && path.drains_until.is_none() {
+            if path.net == net && path.id < id && path.drains_until.is_none() {
                 path.replaced = true;
                 older.push(path.id);
             }
@@ -200,13 +208,16 @@ impl Paths {
         older
     }
 
-    /// Server: a path has no more say while a newer one that is validated goes the same way. That ends
-    /// when the newer one is given up, or moves.
-    pub fn mark_replaced(&mut self) {
-        let open = self.open.iter().filter(|path| path.is_open());
-        let ways: Vec<(u32, PathId)> = open.map(|path| (path.id, path.net)).collect();
-        for path in &mut self.open {
-            path.replaced = ways.iter().any(|(id, net)| *id > path.id && *net == path.net);
+    /// A path was given up, or moved: one that it had replaced counts again, unless there is another.
+    pub fn restore_replaced(&mut self) {
+        for id in self.ids_of(|path| path.replaced && path.drains_until.is_none()).iter().rev() {
+            let Some(net) = self.get(*id).map(|path| path.net) else { continue };
+            let bound = |path: &Path| path.net == net && path.drains_until.is_none();
+            if !self.open.iter().any(|path| bound(path) && !path.replaced)
+                && let Some(path) = self.get_mut(*id)
+            {
+                path.replaced = false;
+            }
         }
     }
 

@@ -178,19 +178,85 @@ fn silence_fires_the_sign_of_life_only_where_it_is_wanted() {
     assert!(!paths.has_any());
 }
 
+/// Found by random faults: a path was validated late, after its successor had been opened, and took
+/// that for older than itself; data went on the successor before it was validated.
 #[test]
-fn a_path_counts_again_when_the_one_that_replaced_it_moves_or_is_given_up() {
+fn a_path_gives_way_to_the_next_one_over_its_interface_when_that_is_validated() {
+    let mut paths = paths(1);
+    paths.add(1, PathId(0)).validated = true;
+    paths.add(2, PathId(0));
+    assert_eq!(paths.replace_older(1, PathId(0)), [0]);
+    let replaced = |paths: &Paths| paths.ids_of(|path| path.replaced);
+    assert_eq!(replaced(&paths), [0]);
+    assert_eq!(paths.carrier_over(PathId(0)), Some(1));
+    assert_eq!(paths.id_over(PathId(0)), Some(2));
+    paths.get_mut(2).unwrap().validated = true;
+    assert_eq!(paths.replace_older(2, PathId(0)), [0, 1]);
+    assert_eq!(paths.carrier_over(PathId(0)), Some(2));
+}
+
+/// Found by random inputs: nothing was left to send on when the successor of a path had been given up.
+#[test]
+fn a_path_counts_again_when_its_successor_is_given_up() {
     let mut paths = paths(2);
-    let replaced = |paths: &mut Paths| {
-        paths.mark_replaced();
-        paths.values().map(|path| path.replaced).collect::<Vec<_>>()
+    for id in [2, 3] {
+        paths.add(id, PathId(0)).validated = true;
+        paths.replace_older(id, PathId(0));
+    }
+    for (over, carrier) in [(3, 2), (2, 0)] {
+        paths.get_mut(over).unwrap().drains_until = Some(ms(5));
+        assert_eq!(paths.carrier_over(PathId(0)), None);
+        paths.restore_replaced();
+        assert_eq!(paths.carrier_over(PathId(0)), Some(carrier));
+    }
+    assert_eq!(paths.carrier_over(PathId(1)), Some(1));
+}
+
+/// Found by random faults: acknowledgements of all paths left on one that was dead, and that nobody
+/// suspected, for nothing on it asked for an acknowledgement.
+#[test]
+fn acknowledgements_ask_for_one_where_the_peer_is_silent() {
+    let mut paths = paths(1);
+    paths.get_mut(0).unwrap().heard_at = ms(1000);
+    let asks: Vec<bool> =
+        [1100, 1500, 60_000].iter().map(|at| paths.asks_with_acks(ms(*at), 0)).collect();
+    assert_eq!(asks, [false, false, true]);
+    paths.get_mut(0).unwrap().heard_at = ms(59_900);
+    assert!(!paths.asks_with_acks(ms(60_000), 0));
+}
+
+/// Found by random faults: each end gave another path up, and none was left; an answer that came late
+/// found the only path gone; and so did a client whose network had been away for three seconds.
+#[test]
+fn a_challenge_goes_on_while_nothing_else_works() {
+    let (late, lately) = (ms(60_000), ms(58_000));
+    let goes_on = |spoil: &dyn Fn(&mut Paths), is_client: bool| {
+        let (mut paths, mut rng) = (paths(2), rng());
+        paths.add(2, PathId(2)).begin_challenge(&mut rng);
+        paths.get_mut(2).unwrap().challenge_tries = 9;
+        spoil(&mut paths);
+        let goes_on = paths.challenge_goes_on(late, 2, is_client);
+        let tries = paths.get(2).unwrap().challenge_tries;
+        assert_eq!(tries, if goes_on { 6 } else { 9 });
+        goes_on
     };
-    assert_eq!(replaced(&mut paths), [false, false]);
-    paths.get_mut(1).unwrap().net = PathId(0);
-    assert_eq!(replaced(&mut paths), [true, false]);
-    paths.get_mut(1).unwrap().net = PathId(3);
-    assert_eq!(replaced(&mut paths), [false, false]);
-    paths.get_mut(1).unwrap().net = PathId(0);
-    paths.get_mut(1).unwrap().drains_until = Some(ms(9));
-    assert_eq!(replaced(&mut paths), [false, false]);
+    let hear = |id: u32| move |paths: &mut Paths| paths.get_mut(id).unwrap().heard_at = lately;
+    assert!(!goes_on(&hear(0), true), "another one works");
+    assert!(!goes_on(&hear(0), false));
+    assert!(goes_on(&|_: &mut Paths| (), true), "nobody was heard for long");
+    assert!(goes_on(&hear(2), false), "the client sends on it");
+    let alone = |paths: &mut Paths| [0, 1].into_iter().for_each(|id| paths.remove(id));
+    assert!(goes_on(&alone, true), "there is no other");
+}
+
+/// Found by random inputs: a path had replaced another over its way and then moved to one of its own.
+#[test]
+fn a_path_counts_again_when_its_successor_moves() {
+    let (mut paths, mut rng) = (paths(1), rng());
+    paths.add(1, PathId(0)).validated = true;
+    assert_eq!(paths.replace_older(1, PathId(0)), [0]);
+    paths.note_way(&arrival(5, 7), (1, true), true, &mut rng);
+    paths.move_over(ms(8), 1, &mut rng).unwrap();
+    paths.restore_replaced();
+    assert_eq!(paths.carrier_over(PathId(0)), Some(0));
 }

@@ -69,7 +69,12 @@ impl Path {
         if self.health == Health::Failed || self.rest_until.is_some() || !self.is_open() {
             return None;
         }
-        self.silent_since.map(|since| since + (self.pto() * 3).max(FAILURE_FLOOR))
+        self.silent_since.map(|since| since + self.patience())
+    }
+
+    /// The silence after which it counts as failed.
+    fn patience(&self) -> Duration {
+        (self.pto() * 3).max(FAILURE_FLOOR)
     }
 
     /// When it is asked for a sign of life (`Config::keep_alive`). With something in flight the probe
@@ -101,6 +106,15 @@ impl Path {
 }
 
 impl Paths {
+    /// Acknowledgements alone never show whether they arrive (RFC 9000 §13.2.4). Where the peer has been
+    /// silent for longer than a working path would be, they ask for one: else a path that died would
+    /// take the acknowledgements of all others with it.
+    pub fn asks_with_acks(&self, now: Instant, id: u32) -> bool {
+        let Some(path) = self.get(id).filter(|path| path.is_usable()) else { return false };
+        let silent = now - path.heard_at.max(path.space.last_eliciting_at);
+        !path.space.is_eliciting() && silent > path.patience()
+    }
+
     /// When something of any path is due.
     pub fn timer(&self, running: Running) -> Option<Instant> {
         self.values().filter_map(|path| self.timer_of(path, running)).min()

@@ -5,6 +5,9 @@ use super::{Path, Paths};
 use rand::Rng;
 use units::Instant;
 
+/// Tries of a challenge that goes on until it is decided about again: enough for others to answer.
+const FURTHER_TRIES: u32 = 3;
+
 impl Path {
     /// Challenges the peer, at once and anew.
     pub fn begin_challenge(&mut self, rng: &mut impl Rng) {
@@ -66,6 +69,27 @@ fn postpone(way: &mut Option<Candidate>, now: Instant, no_cid: bool) {
 }
 
 impl Paths {
+    /// Whether the challenge of a path goes on past its last try (RFC 9000 §8.2.4: an endpoint can wait;
+    /// the idle timeout ends what never comes back). It does unless another path has shown lately that
+    /// it works; those that seem to are asked. A server leaves it to the client, as long as that sends on
+    /// the path: of two ends that give up different paths at the same time none would be left.
+    pub fn challenge_goes_on(&mut self, now: Instant, id: u32, is_client: bool) -> bool {
+        let lately = |path: &Path| now - path.heard_at < CHALLENGE_PERIOD * CHALLENGE_TRIES;
+        let client_sends = !is_client && self.get(id).is_some_and(lately);
+        let works = |path: &Path| path.id != id && path.is_usable() && lately(path);
+        if !client_sends && self.values().any(works) {
+            return false;
+        }
+        for path in self.values_mut() {
+            if path.id == id {
+                path.challenge_tries = CHALLENGE_TRIES - FURTHER_TRIES;
+            } else if path.is_usable() && !client_sends {
+                path.ask(now);
+            }
+        }
+        true
+    }
+
     /// Challenges that are due and cannot leave (anti-amplification; `no_cid`: no connection ID) count
     /// as tried.
     pub fn postpone_challenges(&mut self, now: Instant, id: u32, no_cid: bool) {

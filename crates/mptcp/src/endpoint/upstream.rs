@@ -39,11 +39,16 @@ impl Endpoint {
         self.restart_meta_timer(now);
     }
 
-    /// A subflow with nothing outstanding; a backup only when no other is usable.
+    /// A subflow with nothing outstanding; a backup only when no other is usable, or those with data
+    /// outstanding have been silent for two checks (`mptcp_subflow_get_retrans`).
     fn idle_subflow(&self) -> Option<PathId> {
         let alive = || self.established().filter(|s| !self.paths[s.path.index()].failed);
         let active = alive().any(|subflow| !subflow.backup);
-        alive().find(|s| s.tx.is_idle() && s.backup != active).map(|s| s.path)
+        let idle = |backup| alive().find(|s| s.tx.is_idle() && s.backup == backup).map(|s| s.path);
+        let busy = alive().filter(|subflow| !subflow.tx.is_idle());
+        let least = busy.map(|subflow| self.paths[subflow.path.index()].silent_periods).min();
+        let no_progress = !active || least.is_some_and(|periods| periods > 1);
+        idle(false).or_else(|| idle(true).filter(|_| no_progress))
     }
 
     /// Counts silent periods of subflows with data outstanding; five of them make one stale,

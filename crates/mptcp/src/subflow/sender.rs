@@ -286,7 +286,7 @@ impl SubflowSender {
             let overdue = std::mem::take(&mut self.rest_overdue) && !self.board.is_empty();
             if overdue && self.board.lost_packets() == 0 {
                 self.rto_at = now; // no sign of what was sent before the rest: repair it at once
-            } else if self.rto_at != Instant::FAR_FUTURE {
+            } else if overdue || self.rto_at != Instant::FAR_FUTURE {
                 self.rto_at = now + self.rto(); // silence was ours: it says nothing about the path
                 self.schedule_probe(now);
             }

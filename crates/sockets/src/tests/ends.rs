@@ -103,7 +103,7 @@ impl Running {
             out: out.to_owned(),
             locals: vec![Local::Address(local(1))],
             anchor: Anchor::pin(&self.pin).unwrap(),
-            patience: Duration::from_secs(10),
+            patience: Duration::from_secs(120), // fails by then
             options: Options::default(),
         }
     }

@@ -67,7 +67,7 @@ fn ours_fetches(paths: u8) {
         out: folder.0.join("came"),
         locals: (1..=paths).map(|last| Local::Address(local(last))).collect(),
         anchor: Anchor::pin(&pin).unwrap(),
-        patience: Duration::from_secs(10),
+        patience: Duration::from_secs(120), // fails by then
         options: Options::default(),
     };
     let found = crate::fetch(&fetch, |_| true).unwrap();

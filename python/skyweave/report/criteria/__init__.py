@@ -1,3 +1,42 @@
-"""Criteria of a study against its runs: findings, and how they are graded."""
+"""Criteria of a study against its runs: findings, and how they are graded.
 
-__all__: list[str] = []
+A kind of criterion is a file that registers itself when it is imported: a line in this list.
+"""
+
+from skyweave.report.criteria import (
+    agreement,
+    best_under,
+    between,
+    bound,
+    contrast,
+    covers,
+    every,
+    first_in_share,
+    identity,
+    ordering,
+    rank_correlation,
+    ratio,
+    spread,
+    trend,
+    value,
+    window,
+)
+
+__all__ = [
+    "agreement",
+    "best_under",
+    "between",
+    "bound",
+    "contrast",
+    "covers",
+    "every",
+    "first_in_share",
+    "identity",
+    "ordering",
+    "rank_correlation",
+    "ratio",
+    "spread",
+    "trend",
+    "value",
+    "window",
+]

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
+from skyweave.plotting.words import seeds_text
 from skyweave.report.criteria import grades
 from skyweave.report.criteria.finding import Finding, amount, numbers, with_interval
+from skyweave.report.criteria.kinds import Found, of_results
 from skyweave.report.numbers.engines import (
     WIDE,
     Case,
@@ -28,12 +30,13 @@ _BARE = ("direction", "transport", "mode", "scheduler", "congestion", "queue", "
 """Settings whose values speak for themselves."""
 
 
-def find_agreement(criterion: Agreement, results: Results) -> tuple[list[Case], Finding | None]:
-    """Grade an agreement over its cases; ``None`` where no run has a partner."""
+@of_results(Agreement)
+def agreement(criterion: Agreement, results: Results) -> Found | str:
+    """Grade an agreement over its cases; its samples are pairs of runs."""
     of = criterion.quantity
     cases = [c for c in compare(results).chosen(criterion, criterion.cells) if deviations([c], of)]
     if not cases:
-        return [], None
+        return NO_PAIRS
     if criterion.measure == "median":
         name = "median |sim ÷ live \N{MINUS SIGN} 1|"
         found = deviation(cases, results.bootstrap, of)
@@ -46,7 +49,15 @@ def find_agreement(criterion: Agreement, results: Results) -> tuple[list[Case], 
     late = sum(case.flagged for case in cases)
     note = f"{late} of its live runs are flagged as late." if late else ""
     grade = grades.grade_bound(found, criterion.relation, criterion.limit)
-    return cases, Finding(grade, ours, criterion.published or band, band, {name: found}, note)
+    members = members_of(cases)
+    groups = dict.fromkeys(f"'{case.drives}'" for case in cases)
+    return Found(
+        Finding(grade, ours, criterion.published or band, band, {name: found}, note),
+        drives=len({drive for drive, _ in members}),
+        samples=sum(len(case.members) for case in cases),
+        seeds=seeds_text([seed for _, seed in members]),
+        data=f"simulated and live runs on drives {', '.join(groups)}",
+    )
 
 
 def members_of(cases: Sequence[Case]) -> list[tuple[str, int]]:

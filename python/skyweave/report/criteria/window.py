@@ -9,8 +9,9 @@ from skyweave.errors import ResultsError
 from skyweave.model.record import Record
 from skyweave.report.criteria.finding import Finding, amount, with_interval
 from skyweave.report.criteria.grades import grade_bound
+from skyweave.report.criteria.kinds import Found, found_on, missing, of_results
 from skyweave.report.numbers.metrics import Values, capacity_in_bins, total_of
-from skyweave.report.numbers.panel import Panel, Results
+from skyweave.report.numbers.panel import Results
 from skyweave.report.numbers.ramp import carried_mbps
 from skyweave.results.quantities import BIN_S
 from skyweave.study.language.criteria import Window
@@ -18,8 +19,13 @@ from skyweave.study.language.criteria import Window
 _IS_SHARE = ("utilisation", "peak")
 
 
-def find_window(criterion: Window, panel: Panel, results: Results) -> Finding:
+@of_results(Window)
+def window(criterion: Window, results: Results) -> Found | str:
     """Grade a bound on the mean over drives."""
+    why = missing(results, criterion.drives)
+    if why is not None:
+        return why
+    panel = results.panel(criterion)
     records = results.records_of(panel, criterion.cells[0])
     each = [_measured(criterion, record) for record in records]
     found = panel.draws.estimate(each, "mean")
@@ -27,13 +33,14 @@ def find_window(criterion: Window, panel: Panel, results: Results) -> Finding:
     what = criterion.path or criterion.cells[0]
     name = f"{what}, {criterion.between_s[0]:g} to {criterion.between_s[1]:g} s"
     band = f"{criterion.relation} {amount(criterion.limit, percent)}"
-    return Finding(
+    finding = Finding(
         grade_bound(found, criterion.relation, criterion.limit),
         f"{name} {with_interval(found, percent)}",
         criterion.published or band,
         band,
         {name: found},
     )
+    return found_on(panel, finding)
 
 
 def _measured(criterion: Window, record: Record) -> Values:

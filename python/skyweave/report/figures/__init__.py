@@ -1,3 +1,38 @@
-"""The figures of a report, one file for each kind."""
+"""The figures of a report.
 
-__all__: list[str] = []
+A kind of figure is a file that registers itself when it is imported: a line in this list.
+"""
+
+from skyweave.report.figures import (
+    boxes,
+    cdf,
+    compare,
+    distribution,
+    engines,
+    heatmap,
+    outage,
+    paths,
+    ping,
+    playback,
+    settings,
+    sweep,
+    timeline,
+    windows,
+)
+
+__all__ = [
+    "boxes",
+    "cdf",
+    "compare",
+    "distribution",
+    "engines",
+    "heatmap",
+    "outage",
+    "paths",
+    "ping",
+    "playback",
+    "settings",
+    "sweep",
+    "timeline",
+    "windows",
+]

@@ -12,8 +12,9 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 
 from skyweave.plotting.style import LIGHT
-from skyweave.report.figures.across import LINES, words_of
-from skyweave.report.figures.draw import WIDTH_IN, Canvas
+from skyweave.report.figures.axes import LINES, words_of
+from skyweave.report.figures.canvas import WIDTH_IN, Canvas
+from skyweave.report.figures.kinds import of_settings
 from skyweave.report.numbers.variants import Variant, cells_or_default
 from skyweave.results.pathset import PathSet
 from skyweave.results.quantities import words
@@ -25,6 +26,7 @@ WIDTH = 0.8
 """Of a group, in units of the distance of two groups."""
 
 
+@of_settings("compare")
 def compare(canvas: Canvas) -> Figure:
     """A group for each value of ``x`` (or each path set), in it a mark for each value of ``by``.
 
@@ -126,6 +128,3 @@ def _legend(figure: Figure, names: Sequence[str], published: bool) -> None:
     longest = max(len(str(handle.get_label())) for handle in handles)
     columns = max(LEGEND_LETTERS // (longest + 6), 1)
     figure.legend(handles=handles, loc="outside lower left", ncols=min(len(handles), columns))
-
-
-COMPARE = {"compare": compare}

@@ -11,15 +11,34 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter
 
 from skyweave.plotting.style import LIGHT
-from skyweave.report.criteria.agreement import case_words
-from skyweave.report.figures.draw import WIDTH_IN
-from skyweave.report.numbers.engines import TIGHT, WIDE, Case
+from skyweave.plotting.words import seeds_text
+from skyweave.report.criteria.agreement import case_words, members_of
+from skyweave.report.figures.canvas import WIDTH_IN
+from skyweave.report.figures.kinds import Sketch, Source, of_results
+from skyweave.report.numbers.engines import TIGHT, WIDE, Case, compare
 from skyweave.report.numbers.namer import Namer
 
 ROW_IN = 0.21
 SIM, LIVE = LIGHT["satellite"], LIGHT["cellular1"]
 _STEPS = (0.01, 0.03, 0.1, 0.2, 0.3, 0.5, 0.9)
 """Ends of the axis of the ratio, as deviations from 1: the first that takes most cases."""
+
+
+@of_results("engines")
+def engines(source: Source) -> Sketch | None:
+    """Draw a comparison of engines; nothing where no run has a partner."""
+    results, spec = source.results, source.spec
+    cases = compare(results).chosen(spec, spec.cells)
+    if not cases:
+        return None
+    members = members_of(cases)
+    return Sketch(
+        engines_figure(cases, Namer(results.frozen["plan"])),
+        seeds=seeds_text([seed for _, seed in members]),
+        drives=len({drive for drive, _ in members}),
+        samples=sum(len(case.members) for case in cases),
+        data=f"{len(cases)} cases",
+    )
 
 
 def engines_figure(cases: Sequence[Case], namer: Namer) -> Figure:

@@ -11,13 +11,32 @@ from matplotlib.figure import Figure
 
 from skyweave.model.record import Record
 from skyweave.plotting.style import LIGHT
-from skyweave.report.figures.draw import WIDTH_IN
+from skyweave.plotting.words import seeds_text
+from skyweave.report.criteria.kinds import data_text
+from skyweave.report.figures.canvas import WIDTH_IN
+from skyweave.report.figures.kinds import Sketch, Source, of_results
 from skyweave.report.numbers.metrics import Values, capacity_in_bins, total_of
 from skyweave.report.numbers.ramp import carried_mbps, lasted_s
+from skyweave.report.numbers.variants import cells_or_default
 from skyweave.results.quantities import BIN_S
 
 _MARKS = {"established": "^", "closed": "v", "failed": "x", "revived": "o"}
 """Events of paths that are marked, and how."""
+
+
+@of_results("paths")
+def busiest(source: Source) -> Sketch:
+    """Draw the paths of one run of a selection, over the first of its sets.
+
+    It is the run in which most paths were established, the first of those.
+    """
+    results, spec = source.results, source.spec
+    panel = results.panel(spec)
+    records = results.records_of(panel, cells_or_default(panel, spec.cells)[0])
+    came = pl.col("event") == "established"
+    place, record = max(enumerate(records), key=lambda one: one[1].events.filter(came).height)
+    figure = paths_figure(record, source.colours, spec.direction)
+    return Sketch(figure, seeds_text([panel.seeds[place]]), 1, 1, data_text(panel))
 
 
 def paths_figure(record: Record, colours: dict[str, str], direction: str) -> Figure:

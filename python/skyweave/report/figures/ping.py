@@ -8,8 +8,23 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from skyweave.plotting.style import LIGHT
-from skyweave.report.figures.draw import WIDTH_IN
+from skyweave.plotting.words import seeds_text
+from skyweave.report.criteria.kinds import data_text
+from skyweave.report.figures.canvas import WIDTH_IN
+from skyweave.report.figures.kinds import Sketch, Source, of_results
 from skyweave.report.numbers.link_rtt import ping
+
+
+@of_results("ping")
+def first_ping(source: Source) -> Sketch:
+    """Draw the pings of the first run of a selection, over its first satellite path."""
+    results, spec = source.results, source.spec
+    panel = results.panel(spec)
+    run = next(results.records(spec)).provenance["run"]
+    kinds = results.reduction.kinds
+    satellites = [path for path in run["paths"] if kinds.get(path["name"]) == "satellite"]
+    figure = ping_figure((satellites or run["paths"])[0], float(run["stop_after_s"]))
+    return Sketch(figure, seeds_text(panel.seeds[:1]), 1, 1, data_text(panel))
 
 
 def ping_figure(path: dict[str, Any], duration_s: float) -> Figure:

@@ -1,4 +1,4 @@
-"""Figures of first trials: what a viewer saw, and the windows of the paths."""
+"""A figure of what a viewer saw in first trials."""
 
 from __future__ import annotations
 
@@ -12,9 +12,17 @@ from matplotlib.figure import Figure
 from skyweave.errors import ResultsError
 from skyweave.model.record import Record
 from skyweave.plotting.style import LIGHT
-from skyweave.report.figures.draw import WIDTH_IN
+from skyweave.report.figures.canvas import WIDTH_IN
+from skyweave.report.figures.kinds import Sketch, Source, first_trials, of_results
 
 _STOPPED = "underflow"
+
+
+@of_results("playback")
+def playback(source: Source) -> Sketch:
+    """Draw what a player did in the first trial of each value."""
+    runs, sketch = first_trials(source)
+    return sketch(playback_figure(runs))
 
 
 def playback_figure(runs: Sequence[tuple[str, Record]]) -> Figure:
@@ -43,28 +51,6 @@ def playback_figure(runs: Sequence[tuple[str, Record]]) -> Figure:
     return figure
 
 
-def windows_figure(runs: Sequence[tuple[str, Record]], colours: dict[str, str]) -> Figure:
-    """Draw the congestion window of each path of a run over time, run below run."""
-    figure = Figure(figsize=(WIDTH_IN, 1.0 + 1.7 * len(runs)), layout="constrained")
-    panels = figure.subplots(len(runs), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
-    for axes, (label, record) in zip(panels, runs, strict=True):
-        own = record.samples.filter((pl.col("connection") == 0) & (pl.col("path") != ""))
-        for (path,), samples in own.group_by("path", maintain_order=True):
-            name = str(path)
-            axes.plot(
-                samples["time_s"].to_numpy(), samples["cwnd_packets"].to_numpy(),
-                color=colours.get(name, LIGHT["other1"]), linewidth=1.2, label=name,
-            )  # fmt: skip
-        axes.set_ylim(0, None)
-        axes.set_ylabel("window (packets)", fontsize=9)
-        axes.set_title(label, loc="left", fontsize=9)
-    panels[-1].set_xlabel("time (s)")
-    panels[-1].set_xlim(0, None)
-    handles, labels = panels[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper right", ncols=6, fontsize=8)
-    return figure
-
-
 def _session(record: Record) -> pl.DataFrame:
     """Return the rows of the first player of a run."""
     for kind in ("video", "adaptive"):
@@ -78,6 +64,7 @@ def _session(record: Record) -> pl.DataFrame:
 
 def _second(axes: Axes, table: pl.DataFrame) -> None:
     """Draw what the viewer missed, against an axis of its own."""
+    axes.grid(visible=False)
     colour = LIGHT["bonded"]
     if "discarded" in table.columns:
         axes.step(table["time_s"].to_numpy(), table["discarded"].to_numpy(), where="post",
