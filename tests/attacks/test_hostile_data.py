@@ -128,8 +128,9 @@ def bomb(file: Path, mib: int, content: bytes = b"0\n") -> None:
         opened.write(packer.flush())
 
 
-def test_three_mib_of_gzip_unpack_to_three_gib(tmp_path: Path) -> None:
-    bomb(tmp_path / "x.down.gz", 3 * 1024)
+def test_a_mib_of_gzip_unpacks_to_more_than_a_gib(tmp_path: Path) -> None:
+    """Three times as much was unpacked before; what is beyond the bound is not looked at."""
+    bomb(tmp_path / "x.down.gz", 1100)
     assert (tmp_path / "x.down.gz").stat().st_size < 5 * MIB
     seen = command(tmp_path, "data", "stats", "x.down.gz")
     refused(seen, "unpacks to more than 1,073,741,824 bytes", room_mib=2600)
@@ -145,7 +146,7 @@ def test_a_device_is_not_read_to_its_end(tmp_path: Path) -> None:
 
 
 def test_many_members_of_gzip_count_together(tmp_path: Path) -> None:
-    bomb(tmp_path / "one", 512)
+    bomb(tmp_path / "one", 200)
     one = (tmp_path / "one").read_bytes()
     (tmp_path / "x.down.gz").write_bytes(one * 6)
     seen = command(tmp_path, "data", "stats", "x.down.gz")

@@ -16,8 +16,8 @@ video_app = typer.Typer(
 
 
 @video_app.callback()
-def _main() -> None:
-    """Keep 'file' a command of its own while it is the only one."""
+def _video() -> None:
+    """Films to play over emulated paths, and their frame tables."""
 
 
 @video_app.command("file")

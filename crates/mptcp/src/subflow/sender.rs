@@ -229,7 +229,8 @@ impl SubflowSender {
     }
 
     /// Linux `sk_pacing_rate` (`tcp_update_pacing_rate`): the controller's own, else twice the
-    /// window per RTT in early slow start and 1.2 times later.
+    /// window per RTT in early slow start and 1.2 times later. Without an RTT the kernel divides by
+    /// none, which is 1 in its unit of an eighth of a microsecond: a rate beyond any link.
     pub fn pacing_rate(&self) -> Bitrate {
         if let Some(rate) = self.cc.pacing_rate() {
             return rate;
@@ -237,7 +238,8 @@ impl SubflowSender {
         let cwnd = self.cwnd_packets();
         let percent = if cwnd < self.ssthresh_packets() / 2 { 200 } else { 120 };
         let bytes = cwnd.max(self.in_flight_packets()) * self.mss_bytes;
-        Bitrate::from_bytes_per(bytes, self.rtt.srtt()).scaled(percent, 100)
+        let srtt = self.rtt.srtt().max(Duration::from_nanos(125));
+        Bitrate::from_bytes_per(bytes, srtt).scaled(percent, 100)
     }
 
     pub fn rto(&self) -> Duration {

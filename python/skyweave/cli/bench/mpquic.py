@@ -25,7 +25,7 @@ from skyweave.quic.errors import QuicError
 _SOCKET_MB, _MEMORY_MB, _ROUNDS = 300, 200, 5
 _CLIENTS = 4096
 _CONNECTIONS = {
-    "connections_held": "connections that a server of files holds at a time",
+    "connections_held": "connections a server of files held, of 4,096; idle ones end after 15 s",
     "connection_kb": "resident memory of the server for each of them, kB",
     "accept_ms": "until a client is connected, eight at a time, ms of both ends for each",
 }
