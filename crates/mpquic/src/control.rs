@@ -3,6 +3,7 @@
 use crate::draft::Draft;
 use crate::space::SentFrame;
 use crate::streams::Streams;
+use crate::upkeep::Upkeep;
 use crate::wire::Frame;
 use std::collections::VecDeque;
 
@@ -18,6 +19,10 @@ pub(crate) struct Control {
     frames: VecDeque<Frame<'static>>,
     /// `DATA_BLOCKED` was sent for this limit.
     blocked_at: Option<u64>,
+    /// What was asked of the peer last.
+    asked: Option<Frame<'static>>,
+    /// What the peer sends of paths, most of which wants an answer.
+    pub upkeep: Upkeep,
 }
 
 impl Control {
@@ -29,9 +34,11 @@ impl Control {
         self.frames.extend(frames);
     }
 
-    /// Queues a frame unless it waits.
-    pub fn push_once(&mut self, frame: Frame<'static>) {
-        if !self.frames.contains(&frame) {
+    /// Asks the peer for something, however often the application does: one frame, which is
+    /// retransmitted when it is lost, until something else is asked.
+    pub fn ask(&mut self, frame: Frame<'static>) {
+        if self.asked.as_ref() != Some(&frame) {
+            self.asked = Some(frame.clone());
             self.frames.push_back(frame);
         }
     }
@@ -48,6 +55,11 @@ impl Control {
     /// More wait than an honest peer makes.
     pub fn is_flooded(&self) -> bool {
         self.frames.len() > MAX_FRAMES
+    }
+
+    /// Memory that what waits takes, about.
+    pub fn held_bytes(&self) -> u64 {
+        (self.frames.len() * size_of::<Frame<'static>>()) as u64
     }
 
     pub fn clear(&mut self) {
@@ -138,10 +150,22 @@ mod tests {
     }
 
     #[test]
+    fn the_peer_is_asked_once_for_each_thing() {
+        let (mut control, mut streams) = (Control::default(), streams());
+        let mut sent = 0;
+        for maximum in [3, 3, 3, 4, 4] {
+            control.ask(Frame::PathsBlocked { maximum });
+            let mut draft = Draft::new(vec![0x40; 9], 0, (sent, 2), 1200);
+            control.write(&mut draft, &mut streams);
+            sent += draft.frames.len() as u64;
+        }
+        assert_eq!(sent, 2);
+    }
+
+    #[test]
     fn a_frame_that_waits_is_not_queued_again_and_a_flood_shows() {
         let mut control = Control::default();
-        control.push_once(Frame::Ping);
-        control.push_once(Frame::Ping);
+        control.push_again(Frame::Ping);
         control.push_again(Frame::Ping);
         assert_eq!(control.frames.len(), 1);
         control.extend((0..MAX_FRAMES).map(|_| Frame::Ping));

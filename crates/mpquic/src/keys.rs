@@ -2,6 +2,7 @@
 
 use crate::crypto;
 use crate::error::{Code, TransportError};
+use crate::key_order::KeyOrder;
 use rustls::quic::{DirectionalKeys, HeaderProtectionKey, Keys, PacketKey, PacketKeySet, Secrets};
 use units::{Duration, Instant};
 
@@ -27,6 +28,7 @@ pub(crate) struct OneRtt {
     forgeries: u64,
     /// Packets that may be sealed with one key, and forged ones that may come (RFC 9001 §6.6).
     pub limits: (u64, u64),
+    pub order: KeyOrder,
 }
 
 impl OneRtt {
@@ -49,11 +51,18 @@ impl OneRtt {
             phase_acked: false,
             forgeries: 0,
             limits,
+            order: KeyOrder::default(),
         }
     }
 
-    /// Updates the keys. `answered`: when the peer is known to have the new ones, too, if it is.
-    pub fn rotate(&mut self, now: Instant, answered: Option<Instant>) {
+    /// Updates the keys. `first`: the peer's packet with the new ones, if that is what asks for it: when
+    /// it came, of which path, with which number.
+    pub fn rotate(&mut self, now: Instant, first: Option<(Instant, u32, u64)>) {
+        self.order.on_update();
+        if let Some((_, path, number)) = first {
+            let _in_order = self.order.on_present(path, number); // `open` has looked
+        }
+        let answered = first.map(|(at, ..)| at);
         let next = std::mem::replace(&mut self.next, self.secrets.next_packet_keys());
         self.local = next.local;
         let old = std::mem::replace(&mut self.remote, next.remote);
@@ -81,19 +90,25 @@ pub(crate) enum Opened {
 
 impl OneRtt {
     /// Decrypts a packet of the given phase (RFC 9001 §6.3: which keys are tried).
+    ///
+    /// # Errors
+    /// KEY_UPDATE_ERROR: it has older keys than one before it (RFC 9001 §6.4).
     pub fn open(
         &mut self,
         packet: &mut [u8],
         header_len: usize,
         place: (u32, u64),
         (phase, now, keep): (bool, Instant, Duration),
-    ) -> Opened {
+    ) -> Result<Opened, TransportError> {
+        let (path, number) = place;
         if phase == self.phase {
             let len = crypto::open(packet, header_len, self.remote.as_ref(), place);
             if let (Some(_), Some((_, since))) = (len, &mut self.previous) {
                 since.get_or_insert(now);
             }
-            return len.map_or(Opened::Forged, Opened::Payload);
+            let Some(len) = len else { return Ok(Opened::Forged) };
+            self.order.on_present(path, number)?;
+            return Ok(Opened::Payload(len));
         }
         if self.previous.as_ref().is_some_and(|(_, since)| since.is_some_and(|at| at + keep <= now))
         {
@@ -103,11 +118,14 @@ impl OneRtt {
             let mut copy = packet.to_vec();
             if let Some(len) = crypto::open(&mut copy, header_len, previous.as_ref(), place) {
                 packet.copy_from_slice(&copy);
-                return Opened::Payload(len);
+                self.order.on_older(path, number)?;
+                return Ok(Opened::Payload(len));
             }
         }
         let len = crypto::open(packet, header_len, self.next.remote.as_ref(), place);
-        len.map_or(Opened::Forged, Opened::Updated)
+        let Some(len) = len else { return Ok(Opened::Forged) };
+        self.order.check_next(path, number)?;
+        Ok(Opened::Updated(len))
     }
 }
 
@@ -187,6 +205,46 @@ mod tests {
         assert!(!keys.may_update(), "it may have left with the old keys");
         keys.sealed = 100 - CLOSING_PACKETS;
         assert_eq!(keys.wear(true), Wear::Out);
+    }
+
+    /// A packet of the peer's: path 0, header of one byte.
+    fn sealed(keys: &mut OneRtt, number: u64) -> Vec<u8> {
+        let mut out = vec![0x41; 9]; // a number of two bytes
+        out.extend((number as u16).to_be_bytes());
+        out.extend([1; 30]);
+        let pair = (keys.local.as_ref(), keys.local_header.as_ref());
+        assert!(crypto::seal(&mut out, (0, 9, 2), pair, (0, number)));
+        out
+    }
+
+    fn open(keys: &mut OneRtt, packet: &[u8], phase: bool) -> Result<(), TransportError> {
+        let mut packet = packet.to_vec();
+        let (len, number) = crypto::unprotect(&mut packet, 9, keys.remote_header.as_ref()).unwrap();
+        let (now, keep) = (Instant::from_millis(1), Duration::from_millis(100));
+        let opened = keys.open(&mut packet, 9 + len, (0, number), (phase, now, keep))?;
+        match opened {
+            Opened::Payload(_) => {}
+            Opened::Updated(_) => keys.rotate(now, Some((now, 0, number))),
+            Opened::Forged => panic!("number {number} does not decrypt"),
+        }
+        Ok(())
+    }
+
+    /// RFC 9001 §6.4.
+    #[test]
+    fn old_keys_after_new_ones_are_an_error_and_late_packets_are_not() {
+        let [mut peer, mut keys] = crate::tests::one_rtt::keys();
+        let old: Vec<Vec<u8>> = (0..10).map(|number| sealed(&mut peer, number)).collect();
+        peer.rotate(Instant::ZERO, None);
+        let new: Vec<Vec<u8>> = (0..10).map(|number| sealed(&mut peer, number)).collect();
+        open(&mut keys, &old[2], false).unwrap();
+        open(&mut keys, &new[5], true).unwrap();
+        open(&mut keys, &old[4], false).unwrap();
+        open(&mut keys, &new[7], true).unwrap();
+        let error = open(&mut keys, &old[6], false).unwrap_err();
+        assert_eq!(error.code, Code::KeyUpdate);
+        let error = open(&mut keys, &new[3], true).unwrap_err();
+        assert_eq!(error.code, Code::KeyUpdate);
     }
 
     #[test]

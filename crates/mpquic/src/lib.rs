@@ -45,6 +45,7 @@ mod endpoint;
 mod error;
 mod event;
 mod handshake;
+mod key_order;
 mod keys;
 mod lifetime;
 mod path;
@@ -59,6 +60,7 @@ mod streams;
 mod study;
 mod totals;
 mod trace;
+mod upkeep;
 pub mod wire;
 
 pub use application_host::ApplicationHost;

@@ -17,6 +17,8 @@ pub struct Totals {
     pub reorder_bytes: u64,
     /// The most of these that there ever were.
     pub reorder_max_bytes: u64,
+    /// Frames of the peer about paths and connection IDs that changed nothing.
+    pub idle_frames: u64,
     /// Key updates, ours and the peer's.
     pub key_updates: u64,
 }

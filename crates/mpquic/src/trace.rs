@@ -173,6 +173,13 @@ impl Trace {
         self.events.push_back(event);
     }
 
+    /// A path is over.
+    pub fn forget_path(&mut self, id: u32) {
+        if let Some(qlog) = &mut self.qlog {
+            qlog.forget_path(id);
+        }
+    }
+
     /// Tells the application.
     pub fn event(&mut self, event: Event) {
         self.events.push_back(event);

@@ -9,6 +9,7 @@ mod kernel;
 mod orbit;
 mod outcome;
 mod quic;
+mod refuse;
 mod relay;
 mod scheduling;
 mod traces;
@@ -16,8 +17,9 @@ mod view;
 mod workloads;
 
 use outcome::RawRecord;
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
+use refuse::refuse;
 use scheduling::{Failure, PyScheduler};
 use sim::{OwnScheduler, RunConfig};
 use std::collections::BTreeMap;
@@ -51,11 +53,6 @@ mod _skyweave {
     use super::workloads::{check_workload, workload_tables};
     #[pymodule_export]
     use super::{build_info, simulate};
-}
-
-/// The exception for a description that makes no sense.
-fn refuse(error: impl std::fmt::Display) -> PyErr {
-    PyValueError::new_err(error.to_string())
 }
 
 /// Version and profile of the compiled module: `{"version": …, "profile": "release" | "debug"}`.

@@ -48,7 +48,7 @@ impl Endpoint {
     }
 
     fn forget_everything(&mut self) {
-        self.handshake.version_answer = None;
+        (self.handshake.version_answer, self.paths.repeated) = (None, None);
         self.scheduling.copies.clear();
         self.control.clear();
         self.datagrams.drop_unsent();

@@ -34,6 +34,8 @@ impl Endpoint {
         let mut pads = false;
         if let Some(data) = path.response.take() {
             draft.put(&Frame::PathResponse { data });
+            // RFC 9000 §9.3.3: no probing packet, which shows that the peer is here.
+            draft.put(&Frame::Ping);
             pads = true;
         }
         let again = path.challenge_tries > 0 && self.config.is_client();
@@ -62,7 +64,9 @@ impl Endpoint {
         if !draft.eliciting && self.handshake.confirmed && self.paths.asks_with_acks(now, id) {
             draft.put(&Frame::Ping);
         }
-        self.finish_one_rtt(now, draft, id)
+        let (net, datagram) = self.finish_one_rtt(now, draft, id)?;
+        self.repeat_to_twin(id, &datagram);
+        Some((net, datagram))
     }
 
     /// The probe of an only path carries data where there is some (RFC 9002 §6.2.4). With others

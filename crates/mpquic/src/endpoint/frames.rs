@@ -128,14 +128,14 @@ impl Endpoint {
                 }
             }
             Frame::PathResponse { data } => self.on_path_response(now, id, data),
-            Frame::NewConnectionId { path, new } => {
-                self.on_new_cid(path.unwrap_or(0), &new, path)?
-            }
-            Frame::RetireConnectionId { path, sequence } => {
-                self.cids.local.retire(path.unwrap_or(0), sequence)?;
-                self.give_cids();
-            }
-            frame => self.on_multipath_frame(now, &frame)?,
+            Frame::NewConnectionId { .. }
+            | Frame::RetireConnectionId { .. }
+            | Frame::PathAbandon { .. }
+            | Frame::PathStatus { .. }
+            | Frame::MaxPathId { .. }
+            | Frame::PathsBlocked { .. }
+            | Frame::PathCidsBlocked { .. } => self.on_upkeep(now, &frame)?,
+            _ => {}
         }
         Ok(())
     }

@@ -85,7 +85,7 @@ impl Endpoint {
             path.cc.on_handshake(path.rtt.smoothed());
         }
         self.trace.parameters(now, &self.handshake.local, &self.handshake.peer);
-        self.give_cids();
+        self.give_all_cids();
         self.restart_idle(now);
         if !self.config.is_client() {
             self.control.push(Frame::HandshakeDone);
@@ -145,6 +145,7 @@ impl Endpoint {
                 break;
             }
         }
+        self.repeat_to_twin(0, &out);
         Some((net, out))
     }
 }

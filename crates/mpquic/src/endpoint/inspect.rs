@@ -7,7 +7,7 @@ use crate::arrival::Arrival;
 #[cfg(test)]
 use crate::config::Role;
 #[cfg(test)]
-use crate::wire::{ConnectionId, Frame, Params, begin_short};
+use crate::wire::{AckFrame, ConnectionId, Frame, Params, begin_short};
 #[cfg(test)]
 use rustls::quic::{ClientConnection, Version};
 use units::{Instant, PathId};
@@ -113,6 +113,25 @@ impl Endpoint {
     /// Sends a frame that an honest endpoint would not.
     pub(crate) fn inject(&mut self, frame: Frame<'static>) {
         self.control.push(frame);
+    }
+
+    /// The peer acknowledges all that is in flight.
+    pub(crate) fn acknowledge_all(&mut self, now: Instant) {
+        for id in self.path_ids() {
+            let Some(path) = self.paths.get(id) else { continue };
+            let mut ranges: Vec<_> =
+                path.space.sent.iter().map(|(number, _)| number..=number).collect();
+            ranges.reverse();
+            if !ranges.is_empty() {
+                let ack = AckFrame { delay: 0, ranges, ecn: None };
+                self.on_path_ack(now, id, &ack).expect("that was sent");
+            }
+        }
+    }
+
+    /// Paths looked at for connection IDs that they lack.
+    pub(crate) fn looked_at(&self) -> u64 {
+        self.cids.looked_at
     }
 
     /// Other limits than those of the AEAD, whose would take days to reach.

@@ -18,10 +18,11 @@ impl Endpoint {
         Ok(())
     }
 
-    /// `answered`: when the peer is known to have the new keys, too, if it is.
-    pub(super) fn rotate_keys(&mut self, now: Instant, answered: Option<Instant>) {
+    /// `first`: the peer's packet with the new keys, if that is what asks for it: when it came, of
+    /// which path, with which number.
+    pub(super) fn rotate_keys(&mut self, now: Instant, first: Option<(Instant, u32, u64)>) {
         if let Some(keys) = &mut self.keys {
-            keys.rotate(now, answered);
+            keys.rotate(now, first);
             self.trace.totals.key_updates += 1;
             self.trace.event(Event::KeysUpdated);
         }

@@ -19,6 +19,7 @@ mod statistics;
 mod status;
 mod stream_api;
 mod timers;
+mod upkeep;
 
 pub use stream_api::Read;
 
@@ -117,8 +118,9 @@ impl Endpoint {
 
     /// The next datagram to send and its path.
     pub fn poll_transmit(&mut self, now: Instant) -> Option<(PathId, Vec<u8>)> {
-        if let Some(out) = self.handshake.version_answer.take() {
-            return Some(out);
+        let ready = self.handshake.version_answer.take().or_else(|| self.paths.repeated.take());
+        if ready.is_some() {
+            return ready;
         }
         if !self.lifetime.is_open() {
             return self.closing_datagram(now);

@@ -7,11 +7,7 @@ use crate::handshake::Level;
 use crate::lifetime::CloseFrame;
 use crate::trace::Origin;
 use crate::wire::{Kind, MIN_INITIAL_BYTES, begin_long, begin_short, number_len};
-use rand::RngExt;
 use units::{Instant, PathId};
-
-/// One packet number in about this many is never used (RFC 9000 §21.4).
-const SKIP_ONE_IN: u32 = 4096;
 
 impl Endpoint {
     /// Begins a packet of the handshake behind what `out` has.
@@ -34,13 +30,9 @@ impl Endpoint {
     fn begin_one_rtt(&mut self, mut out: Vec<u8>, id: u32) -> Option<Draft> {
         let start = out.len();
         let phase = self.keys.as_ref()?.phase;
-        let skips = self.rng.random_ratio(1, SKIP_ONE_IN);
-        let dcid = self.cids.peer.current(id)?;
+        let dcid = self.cids.peer.use_current(id)?;
         let path = self.paths.get_mut(id)?;
-        if skips {
-            path.space.sent.skip();
-        }
-        let number = path.space.sent.next();
+        let number = path.space.sent.begin(&mut self.rng);
         let number_len = number_len(number, path.space.largest_acked);
         let limit =
             (self.handshake.peer.max_udp_payload_size as usize).min(self.config.datagram_bytes);

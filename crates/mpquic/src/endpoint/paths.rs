@@ -1,11 +1,10 @@
 //! Paths that come and go.
 
 use super::Endpoint;
-use crate::cids::PER_PATH;
-use crate::error::{Error, TransportError};
-use crate::event::{Closed, Event};
-use crate::path::{MAX_NETS, PathStatus};
-use crate::wire::{Frame, NewCid};
+use crate::error::Error;
+use crate::event::Event;
+use crate::path::MAX_NETS;
+use crate::wire::Frame;
 use forecast::Forecast;
 use scheduler::PathEvent;
 use units::{Instant, PathId};
@@ -58,11 +57,11 @@ impl Endpoint {
             return Err(Error::Path(net.0));
         }
         let Some(id) = self.paths.ids.next_allowed() else {
-            self.control.push_once(Frame::PathsBlocked { maximum: self.paths.ids.peers() });
+            self.control.ask(Frame::PathsBlocked { maximum: self.paths.ids.peers() });
             return Err(Error::PathLimit);
         };
         if self.cids.peer.current(id).is_none() {
-            self.control.push_once(Frame::PathCidsBlocked { path: id, next_sequence: 0 });
+            self.control.ask(Frame::PathCidsBlocked { path: id, next_sequence: 0 });
             return Err(Error::PathLimit);
         }
         self.paths.ids.take(id);
@@ -109,6 +108,7 @@ impl Endpoint {
             return self.move_path(now, id);
         }
         let Some(path) = self.paths.get_mut(id) else { return };
+        path.on_former_response(data);
         if path.on_response(data) {
             let net = path.net;
             path.cc.on_handshake(path.rtt.smoothed());
@@ -145,95 +145,12 @@ impl Endpoint {
     pub(super) fn drop_path(&mut self, id: u32) {
         self.paths.remove(id);
         self.cids.drop_path(id);
-        let maximum = self.paths.ids.grant();
+        self.trace.forget_path(id);
+        if let Some(keys) = &mut self.keys {
+            keys.order.forget(id);
+        }
+        let maximum = self.paths.ids.end(id);
         self.control.push(Frame::MaxPathId { maximum });
-        self.give_cids();
-    }
-
-    /// Gives the peer connection IDs for the paths that it may use.
-    pub(super) fn give_cids(&mut self) {
-        let wanted = self.handshake.peer.active_connection_id_limit.min(PER_PATH);
-        let last = if self.paths.multipath { self.paths.ids.last() } else { 0 };
-        for id in 0..=last {
-            if !self.paths.is_over(id) {
-                let frames = self.cids.give(id, wanted, &self.config.reset_key, &mut self.rng);
-                self.control.extend(frames);
-            }
-        }
-    }
-
-    pub(super) fn on_new_cid(
-        &mut self,
-        id: u32,
-        new: &NewCid,
-        named: Option<u32>,
-    ) -> Result<(), TransportError> {
-        if !self.paths.ids.is_allowed(id) {
-            return Err(TransportError::violation("a connection ID for a path beyond the limit"));
-        }
-        if self.paths.is_over(id) {
-            return Ok(()); // over
-        }
-        if self.config.is_client() && !self.paths.ids.is_below_next(id) {
-            self.trace.event(Event::PathLimitsRaised);
-        }
-        for sequence in self.cids.peer.add(id, new)? {
-            self.control.push(Frame::RetireConnectionId { path: named, sequence });
-        }
-        Ok(())
-    }
-
-    pub(super) fn on_multipath_frame(
-        &mut self,
-        now: Instant,
-        frame: &Frame<'_>,
-    ) -> Result<(), TransportError> {
-        match *frame {
-            Frame::PathAbandon { path, error_code } => {
-                if !self.paths.ids.is_allowed(path) && !self.paths.ids.was_used(path) {
-                    return Err(TransportError::violation("abandoned a path beyond the limit"));
-                }
-                if self.paths.ids.take(path) {
-                    // Given up before anything of it came: draft-ietf-quic-multipath-21 §3.4.
-                    self.control.push(Frame::PathAbandon { path, error_code });
-                    self.drop_path(path);
-                } else {
-                    self.leave_path(now, path, error_code);
-                }
-                if !self.paths.has_any() {
-                    let why =
-                        Closed::PeerTransport(error_code, "the last path was abandoned".into());
-                    self.drain(now, why);
-                }
-            }
-            Frame::PathStatus { path, sequence, backup } => {
-                self.on_path_status(path, PathStatus { sequence, backup })?;
-            }
-            // draft-ietf-quic-multipath-21 §4.6, §4.7
-            Frame::MaxPathId { maximum }
-                if Some(maximum) < self.handshake.peer.initial_max_path_id =>
-            {
-                return Err(TransportError::violation("fewer paths than at first"));
-            }
-            Frame::PathsBlocked { maximum: path } | Frame::PathCidsBlocked { path, .. }
-                if !self.paths.ids.is_allowed(path) =>
-            {
-                return Err(TransportError::violation("blocked beyond the limit"));
-            }
-            Frame::PathCidsBlocked { path, next_sequence }
-                if next_sequence > self.cids.local.next_sequence(path)
-                    && !self.paths.is_over(path) =>
-            {
-                return Err(TransportError::violation("blocked by an ID that is not next"));
-            }
-            Frame::MaxPathId { maximum } if self.paths.ids.raise(maximum) => {
-                self.give_cids();
-                if self.config.is_client() {
-                    self.trace.event(Event::PathLimitsRaised);
-                }
-            }
-            _ => {}
-        }
-        Ok(())
+        self.give_cids(maximum);
     }
 }

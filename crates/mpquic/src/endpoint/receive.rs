@@ -19,6 +19,8 @@ use units::{Duration, Instant, PathId};
 /// Reserved bits of the first byte (RFC 9000 §17.2, §17.3.1).
 const RESERVED_LONG: u8 = 0x0c;
 const RESERVED_SHORT: u8 = 0x18;
+/// Smallest stateless reset (RFC 9000 §10.3).
+const MIN_RESET_BYTES: usize = 21;
 const KEY_PHASE: u8 = crate::wire::KEY_PHASE_BIT;
 
 impl Endpoint {
@@ -91,7 +93,7 @@ impl Endpoint {
         if let Ok(header) = parse(datagram, LOCAL_LEN)
             && header.kind == Kind::Short
             && let Some(id) = self.cids.local.path_of(&header.dcid)
-            && let Some((_, payload)) = self.open_short(&arrival, &header, datagram, id)
+            && let Ok(Some((_, _, payload))) = self.open_short(&arrival, &header, datagram, id)
             && self.has_close(&datagram[payload])
         {
             self.drain(now, Closed::Local);
@@ -160,6 +162,7 @@ impl Endpoint {
             return Err(TransportError::new(Code::ProtocolViolation, "reserved bits"));
         }
         if self.handshake.space(level).space.received.is_duplicate(number) {
+            self.note_copy(arrival, 0);
             self.trace.packet_dropped(arrival, packet.len(), "duplicate");
             return Ok(());
         }
@@ -229,6 +232,14 @@ impl Endpoint {
         }
     }
 
+    /// Where a copy came from.
+    fn note_copy(&mut self, arrival: &Arrival, id: u32) {
+        if !self.config.is_client() {
+            let can_ask = self.handshake.complete;
+            self.paths.note_copy(arrival, id, can_ask, &mut self.rng);
+        }
+    }
+
     /// Counts towards what may be sent to an address that is not proven (RFC 9000 §8.1).
     fn count_arrival(&mut self, arrival: &Arrival, id: u32) {
         if let Some(path) = self.paths.get_mut(id)
@@ -249,14 +260,13 @@ impl Endpoint {
         let original: Option<[u8; 16]> = packet.last_chunk().copied(); // decryption overwrites it
         let id = self.cids.local.path_of(&header.dcid).filter(|id| *id != u32::MAX);
         // Before the handshake is complete nothing may be processed (RFC 9001 §5.7).
-        let opened = id.filter(|_| self.handshake.complete).and_then(|id| {
-            let (number, payload) = self.open_short(arrival, header, packet, id)?;
-            Some((id, number, payload))
-        });
+        let opened = match id.filter(|_| self.handshake.complete) {
+            Some(id) => self.open_short(arrival, header, packet, id)?,
+            None => None,
+        };
         let Some((id, number, payload)) = opened else {
-            let mut tail = vec![0; 5];
-            tail.extend(original.into_iter().flatten());
-            if first && self.cids.peer.is_reset(&tail) && packet.len() >= 21 {
+            let is_reset = |tail| self.cids.peer.is_reset(&tail);
+            if first && packet.len() >= MIN_RESET_BYTES && original.is_some_and(is_reset) {
                 self.drain(arrival.now, Closed::StatelessReset);
                 return Ok(());
             }
@@ -279,6 +289,7 @@ impl Endpoint {
         self.accept_path(arrival, id)?;
         let Some(path) = self.paths.get_mut(id) else { return Ok(()) };
         if path.space.received.is_duplicate(number) {
+            self.note_copy(arrival, id);
             self.trace.packet_dropped(arrival, packet_len, "duplicate");
             return Ok(());
         }
@@ -295,34 +306,35 @@ impl Endpoint {
         self.on_payload(arrival, (id, number), payload)
     }
 
-    /// Decrypts a 1-RTT packet: its number and where its payload is. Takes the peer's key update with
-    /// it.
+    /// Decrypts a 1-RTT packet: its path and number and where its payload is, if it is authentic. Takes
+    /// the peer's key update with it.
     fn open_short(
         &mut self,
         arrival: &Arrival,
         header: &Header,
         packet: &mut [u8],
         id: u32,
-    ) -> Option<(u64, Range<usize>)> {
-        let keys = self.keys.as_mut()?;
-        let (len, low) = crypto::unprotect(packet, header.number_at, keys.remote_header.as_ref())?;
+    ) -> Result<Option<(u32, u64, Range<usize>)>, TransportError> {
+        let remote_header = self.keys.as_ref().map(|keys| keys.remote_header.as_ref());
+        let unprotected =
+            remote_header.and_then(|key| crypto::unprotect(packet, header.number_at, key));
+        let (Some((len, low)), Some(keys)) = (unprotected, &mut self.keys) else { return Ok(None) };
         let largest = self.paths.get(id).and_then(|path| path.space.received.largest());
         let number = crate::wire::decode_number(largest, low, len);
         let phase = packet[0] & KEY_PHASE != 0;
         let at = header.number_at + len;
-        let other_phase = phase != keys.phase;
         // RFC 9001 §6.5: how long the keys before an update are kept.
+        let other_phase = phase != keys.phase;
         let keep = if other_phase { self.paths.longest_pto() * 3 } else { Duration::ZERO };
-        let keys = self.keys.as_mut()?;
-        let plain = match keys.open(packet, at, (id, number), (phase, arrival.now, keep)) {
+        let plain = match keys.open(packet, at, (id, number), (phase, arrival.now, keep))? {
             Opened::Payload(plain) => plain,
             Opened::Updated(plain) => {
-                self.rotate_keys(arrival.now, Some(arrival.now));
+                self.rotate_keys(arrival.now, Some((arrival.now, id, number)));
                 plain
             }
-            Opened::Forged => return None,
+            Opened::Forged => return Ok(None),
         };
-        Some((number, at..at + plain))
+        Ok(Some((id, number, at..at + plain)))
     }
 
     /// An authentic packet of a path that is not there yet: the client has opened it.

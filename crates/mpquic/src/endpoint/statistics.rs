@@ -15,6 +15,7 @@ impl Endpoint {
             reorder_bytes: counted.waiting_bytes,
             reorder_max_bytes: counted.waiting_max_bytes,
             waits: self.scheduling.dispatch.waits(),
+            idle_frames: self.control.upkeep.idle(),
             ..self.trace.totals
         }
     }
@@ -41,7 +42,8 @@ impl Endpoint {
     /// included.
     pub fn held_bytes(&self) -> u64 {
         let handshake = self.handshake.held_bytes();
-        self.streams.held_bytes() + self.datagrams.held_bytes() + handshake as u64
+        let owed = self.control.held_bytes() + self.cids.held_bytes();
+        self.streams.held_bytes() + self.datagrams.held_bytes() + handshake as u64 + owed
     }
 
     /// Packets whose fate is not known yet, and bookkeeping for it; bounded by the windows.

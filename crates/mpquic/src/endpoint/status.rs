@@ -33,13 +33,14 @@ impl Endpoint {
         &mut self,
         id: u32,
         status: PathStatus,
-    ) -> Result<(), TransportError> {
+    ) -> Result<bool, TransportError> {
         if !self.paths.ids.is_allowed(id) {
             return Err(TransportError::violation("the status of a path beyond the limit"));
         }
-        if let Some(net) = self.paths.on_status(id, status) {
+        let (changed, net) = self.paths.on_status(id, status);
+        if let Some(net) = net.filter(|_| changed) {
             self.trace.event(Event::PathStatus(net, status.backup));
         }
-        Ok(())
+        Ok(changed)
     }
 }

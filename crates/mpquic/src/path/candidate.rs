@@ -21,6 +21,9 @@ pub(crate) struct Candidate {
     tries: u32,
     came_bytes: u64,
     left_bytes: u64,
+    /// Nothing but copies came from there, after what they copy: it may be the peer, and somebody else
+    /// is faster with copies of all that it sends.
+    pub of_copies: bool,
 }
 
 impl Candidate {
@@ -28,7 +31,25 @@ impl Candidate {
     pub fn new(now: Instant, net: PathId, bytes: u64, rng: &mut impl Rng) -> Self {
         let mut challenge = [0; 8];
         rng.fill_bytes(&mut challenge);
-        Self { net, challenge, at: now, tries: 0, came_bytes: bytes, left_bytes: 0 }
+        Self {
+            net,
+            challenge,
+            at: now,
+            tries: 0,
+            came_bytes: bytes,
+            left_bytes: 0,
+            of_copies: false,
+        }
+    }
+
+    /// A copy of `bytes` came over `net`.
+    pub fn of_copies(now: Instant, net: PathId, bytes: u64, rng: &mut impl Rng) -> Self {
+        Self { of_copies: true, ..Self::new(now, net, bytes, rng) }
+    }
+
+    /// The way that a path has left, which was proven (RFC 9000 §9.3.3).
+    pub fn former(now: Instant, net: PathId, rng: &mut impl Rng) -> Self {
+        Self::new(now, net, u64::from(u32::MAX), rng)
     }
 
     /// Further bytes came from there.

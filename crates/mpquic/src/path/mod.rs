@@ -18,6 +18,7 @@ mod table;
 #[cfg(test)]
 mod table_tests;
 mod timers;
+mod twin;
 mod validation;
 mod ways;
 
@@ -41,6 +42,7 @@ use pacer::Pacer;
 use recovery::DeliverySampler;
 use scheduler::PathView;
 use std::collections::VecDeque;
+use twin::Twin;
 use units::{Bitrate, Duration, Instant, PathId};
 
 /// Linux's floor of `rttvar_us`, which kernel ECF reads (`PathView::rttvar_kernel`).
@@ -67,6 +69,10 @@ pub(crate) struct Path {
     pub response: Option<[u8; 8]>,
     /// Another way that its packets came.
     pub candidate: Option<Candidate>,
+    /// The way that it has left, until that is found to work or not.
+    pub former: Option<Candidate>,
+    /// Not proven: where copies of what came over `net` come from; whatever leaves goes there, too.
+    pub twin: Option<Twin>,
     pub health: Health,
     /// When the last authentic packet of the path came.
     pub heard_at: Instant,
@@ -125,6 +131,8 @@ impl Path {
             challenge_tries: 0,
             response: None,
             candidate: None,
+            former: None,
+            twin: None,
             health: Health::Good,
             heard_at: Instant::ZERO,
             pto_count: 0,

@@ -31,11 +31,11 @@ impl Space {
     pub fn take_acked(&mut self, ack: &AckFrame) -> Result<Vec<(u64, SentPacket)>, ()> {
         let mut acked = Vec::new();
         for range in ack.ranges.iter().rev() {
-            if *range.end() >= self.sent.next() {
-                return Err(());
+            if self.sent.has_unsent(range) {
+                return Err(()); // RFC 9000 §13.1, §21.4
             }
             for number in (*range.start()).max(self.sent.first())..=*range.end() {
-                acked.extend(self.sent.take(number)?.map(|packet| (number, packet)));
+                acked.extend(self.sent.take(number).map(|packet| (number, packet)));
             }
         }
         let largest = ack.ranges.first().map(|range| *range.end());
@@ -82,7 +82,7 @@ impl Space {
             }
         }
         let taken = lost.into_iter().filter_map(|number| {
-            let packet = self.sent.take(number).ok().flatten()?;
+            let packet = self.sent.take(number)?;
             Some((number, packet))
         });
         let taken: Vec<_> = taken.collect();

@@ -43,12 +43,14 @@ impl Statuses {
         self.backups = if backup { backups.with(net) } else { backups.without(net) };
     }
 
-    /// The peer's wish for a path of which no packet came yet; the newest counts.
-    pub fn on_early(&mut self, id: u32, status: PathStatus) {
-        let known = self.early.entry(id).or_insert(status);
-        if known.sequence < status.sequence {
-            *known = status;
+    /// The peer's wish for a path of which no packet came yet; false: it is older than another one.
+    pub fn on_early(&mut self, id: u32, status: PathStatus) -> bool {
+        let known = self.early.get(&id).map(|known| known.sequence);
+        let newest = known.is_none_or(|known| known < status.sequence);
+        if newest {
+            self.early.insert(id, status);
         }
+        newest
     }
 
     pub fn forget(&mut self, id: u32) {

@@ -25,6 +25,8 @@ pub(crate) struct Paths {
     pub(super) statuses: Statuses,
     /// What the caller foretold, for paths that come later.
     feeds: BTreeMap<PathId, Feed>,
+    /// A datagram that leaves a second time, elsewhere: a path's twin.
+    pub repeated: Option<(PathId, Vec<u8>)>,
     /// Counts of paths that are over, by the caller's path.
     past_stats: BTreeMap<PathId, PathStats>,
 }
@@ -44,6 +46,7 @@ impl Paths {
             peer_ack_delay,
             statuses: Statuses::default(),
             feeds: BTreeMap::new(),
+            repeated: None,
             past_stats: BTreeMap::new(),
         }
     }
@@ -151,23 +154,16 @@ impl Paths {
         self.over_mut(net)?.set_backup(backup)
     }
 
-    /// The peer's wish: the path that it changes.
-    pub fn on_status(&mut self, id: u32, status: PathStatus) -> Option<PathId> {
+    /// The peer's wish: whether it says something new, and which of the caller's paths it is about, if
+    /// the path is there.
+    pub fn on_status(&mut self, id: u32, status: PathStatus) -> (bool, Option<PathId>) {
         if let Some(path) = self.get_mut(id) {
-            return path.on_status(status).then_some(path.net);
+            return (path.on_status(status), Some(path.net));
         }
-        if !self.is_over(id) {
-            self.statuses.on_early(id, status);
-        }
-        None
+        (!self.ids.is_over(id) && self.statuses.on_early(id, status), None)
     }
 
     // ---- what they are like ------------------------------------------------------------------
-
-    /// A path with this ID was there, and is no more.
-    pub fn is_over(&self, id: u32) -> bool {
-        self.ids.was_used(id) && !self.contains(id)
-    }
 
     /// Whether a path is left that was not given up.
     pub fn has_any(&self) -> bool {
@@ -212,7 +208,7 @@ impl Paths {
         older
     }
 
-    /// A path was given up: one that it had replaced counts again, unless there is another.
+    /// A path was given up, or moved: one that it had replaced counts again, unless there is another.
     pub fn restore_replaced(&mut self) {
         for id in self.ids_of(|path| path.replaced && path.drains_until.is_none()).iter().rev() {
             let Some(net) = self.get(*id).map(|path| path.net) else { continue };

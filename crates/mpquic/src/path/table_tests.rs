@@ -18,6 +18,7 @@ fn paths(count: u32) -> Paths {
     let config = Config::new(tls::server_role());
     let known = (forecast::Probability::EVEN, Duration::from_millis(25));
     let mut paths = Paths::new(&config, 1, known);
+    paths.ids.set_limits(8, 8);
     for id in 0..count {
         paths.ids.take(id);
         paths.add(id, PathId(id as u8)).validated = true;
@@ -37,14 +38,15 @@ fn arrival(at: u64, net: u8) -> Arrival {
 fn what_is_foretold_and_wished_waits_for_the_path() {
     let mut paths = paths(1);
     assert_eq!(paths.set_backup(PathId(1), true), None, "there is no path to tell of");
-    assert_eq!(paths.on_status(2, PathStatus { sequence: 4, backup: true }), None);
+    assert_eq!(paths.on_status(2, PathStatus { sequence: 4, backup: true }), (true, None));
     assert!(paths.add(1, PathId(1)).local_backup);
     let early = paths.add(2, PathId(2));
     assert!(early.peer_backup && !early.local_backup);
     let old = PathStatus { sequence: 4, backup: false };
-    assert_eq!(paths.on_status(2, old), None, "the same sequence number says nothing new");
+    let same = paths.on_status(2, old);
+    assert_eq!(same, (false, Some(PathId(2))), "the same sequence number says nothing new");
     let new = PathStatus { sequence: 5, backup: false };
-    assert_eq!(paths.on_status(2, new), Some(PathId(2)));
+    assert_eq!(paths.on_status(2, new), (true, Some(PathId(2))));
     assert!(paths.set_backup(PathId(1), false).is_some());
     assert!(paths.set_backup(PathId(1), false).is_none(), "nothing new");
 }
@@ -54,7 +56,7 @@ fn counts_of_a_path_that_is_over_go_on_with_the_next_one() {
     let mut paths = paths(2);
     paths.get_mut(1).unwrap().stats.sent_bytes = 70;
     paths.remove(1);
-    assert!(paths.is_over(1) && !paths.contains(1) && paths.stats(PathId(5)).is_none());
+    assert!(!paths.contains(1) && paths.stats(PathId(5)).is_none());
     paths.add(2, PathId(1)).stats.sent_bytes = 30;
     assert_eq!(paths.stats(PathId(1)).unwrap().sent_bytes, 100);
     assert_eq!(paths.id_over(PathId(1)), Some(2));
@@ -82,15 +84,48 @@ fn a_proven_path_stays_until_its_other_way_is_answered() {
     paths.note_way(&arrival(5, 7), (0, true), false, &mut rng);
     assert_eq!(paths.way_to_ask(ms(5)), None, "no challenge can leave before the handshake ends");
     paths.note_way(&arrival(5, 7), (0, true), true, &mut rng);
-    assert_eq!(paths.way_to_ask(ms(5)), Some(0));
+    assert_eq!(paths.way_to_ask(ms(5)), Some((0, false)));
     let challenge = paths.get(0).unwrap().candidate.unwrap().challenge;
     assert!(!paths.answers_other_way(0, [0; 8]) && paths.answers_other_way(0, challenge));
     paths.note_way(&arrival(6, 0), (0, true), true, &mut rng);
     assert!(!paths.answers_other_way(0, challenge), "what came were copies");
     paths.note_way(&arrival(7, 7), (0, true), true, &mut rng);
-    let moved = paths.move_over(ms(8), 0).unwrap();
+    let moved = paths.move_over(ms(8), 0, &mut rng).unwrap();
     assert_eq!((moved.from, moved.to, moved.failed), (PathId(0), PathId(7), false));
     assert_eq!(paths.id_over(PathId(7)), Some(0));
+    // RFC 9000 §9.3.3: the way that it left is asked, and its answer moves nothing.
+    assert_eq!(paths.way_to_ask(ms(8)), Some((0, true)));
+    let former = paths.get(0).unwrap().former.unwrap();
+    assert!(former.net == PathId(0) && !paths.answers_other_way(0, former.challenge));
+    paths.get_mut(0).unwrap().on_former_response(former.challenge);
+    assert_eq!(paths.way_to_ask(ms(8)), None);
+}
+
+#[test]
+fn copies_of_all_that_comes_show_a_way_that_no_newer_packet_hides() {
+    let (mut paths, mut rng) = (paths(1), rng());
+    paths.note_copy(&arrival(5, 7), 0, true, &mut rng);
+    paths.note_way(&arrival(6, 0), (0, true), true, &mut rng);
+    let seen = paths.get(0).unwrap().candidate.unwrap();
+    assert!(seen.of_copies && paths.answers_other_way(0, seen.challenge));
+    paths.note_copy(&arrival(7, 8), 0, true, &mut rng);
+    assert!(paths.answers_other_way(0, seen.challenge), "one at a time");
+}
+
+#[test]
+fn what_is_not_proven_goes_both_ways_that_its_packets_come() {
+    let (mut paths, mut rng) = (paths(0), rng());
+    paths.add(0, PathId(0)).came_bytes = 100;
+    assert_eq!(paths.twin_of(0, 50), None);
+    paths.note_copy(&arrival(5, 7), 0, false, &mut rng);
+    assert_eq!((paths.twin_of(0, 250), paths.twin_of(0, 60)), (Some(PathId(7)), None));
+    // The newest packet comes from there: the two change places, with what they may be sent.
+    paths.note_way(&arrival(6, 7), (0, true), false, &mut rng);
+    let path = paths.get(0).unwrap();
+    assert_eq!((path.net, path.came_bytes, path.left_bytes), (PathId(7), 200, 250));
+    assert_eq!(path.twin.unwrap().net, PathId(0));
+    paths.get_mut(0).unwrap().validated = true;
+    assert_eq!(paths.twin_of(0, 1), None);
 }
 
 #[test]
@@ -212,4 +247,16 @@ fn a_challenge_goes_on_while_nothing_else_works() {
     assert!(goes_on(&hear(2), false), "the client sends on it");
     let alone = |paths: &mut Paths| [0, 1].into_iter().for_each(|id| paths.remove(id));
     assert!(goes_on(&alone, true), "there is no other");
+}
+
+/// Found by random inputs: a path had replaced another over its way and then moved to one of its own.
+#[test]
+fn a_path_counts_again_when_its_successor_moves() {
+    let (mut paths, mut rng) = (paths(1), rng());
+    paths.add(1, PathId(0)).validated = true;
+    assert_eq!(paths.replace_older(1, PathId(0)), [0]);
+    paths.note_way(&arrival(5, 7), (1, true), true, &mut rng);
+    paths.move_over(ms(8), 1, &mut rng).unwrap();
+    paths.restore_replaced();
+    assert_eq!(paths.carrier_over(PathId(0)), Some(0));
 }

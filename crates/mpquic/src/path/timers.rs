@@ -93,9 +93,10 @@ impl Path {
         self.challenge.and(since).filter(|_| self.is_awake())
     }
 
-    /// When the challenge of its other way is due, or given up.
+    /// When the challenge of another way, or of the former one, is due, or given up.
     fn candidate_timer(&self) -> Option<Instant> {
-        self.candidate.filter(|_| self.is_awake()).map(|candidate| candidate.at)
+        let ways = [self.candidate, self.former].into_iter().flatten();
+        ways.filter(|_| self.is_awake()).map(|way| way.at).min()
     }
 
     fn gave_up(&self, now: Instant) -> bool {

@@ -1,6 +1,6 @@
 //! Whether the peer receives on a path (RFC 9000 §8.2).
 
-use super::candidate::{CHALLENGE_PERIOD, CHALLENGE_TRIES, LEAST_BYTES};
+use super::candidate::{CHALLENGE_PERIOD, CHALLENGE_TRIES, Candidate, LEAST_BYTES};
 use super::{Path, Paths};
 use rand::Rng;
 use units::Instant;
@@ -37,6 +37,11 @@ impl Path {
         self.challenge_tries += 1;
     }
 
+    /// The peer answered where the path was before: it works, and has its answer.
+    pub fn on_former_response(&mut self, data: [u8; 8]) {
+        self.former = self.former.filter(|former| former.challenge != data);
+    }
+
     /// The peer answered the challenge: whether that validates the path, which it was not.
     pub fn on_response(&mut self, data: [u8; 8]) -> bool {
         if self.challenge != Some(data) {
@@ -52,17 +57,14 @@ impl Path {
             self.count_try(now);
         }
     }
+}
 
-    fn postpone_candidate(&mut self, now: Instant, no_cid: bool) {
-        let Some(candidate) = self.candidate.as_mut().filter(|candidate| candidate.at <= now)
-        else {
-            return;
-        };
-        if candidate.gave_up() {
-            self.candidate = None;
-        } else if no_cid || candidate.budget_bytes() < LEAST_BYTES {
-            candidate.postpone(now);
-        }
+fn postpone(way: &mut Option<Candidate>, now: Instant, no_cid: bool) {
+    let Some(candidate) = way.as_mut().filter(|candidate| candidate.at <= now) else { return };
+    if candidate.gave_up() {
+        *way = None;
+    } else if no_cid || candidate.budget_bytes() < LEAST_BYTES {
+        candidate.postpone(now);
     }
 }
 
@@ -93,7 +95,8 @@ impl Paths {
     pub fn postpone_challenges(&mut self, now: Instant, id: u32, no_cid: bool) {
         if let Some(path) = self.get_mut(id).filter(|path| path.drains_until.is_none()) {
             path.postpone_challenge(now, no_cid);
-            path.postpone_candidate(now, no_cid);
+            postpone(&mut path.candidate, now, no_cid);
+            postpone(&mut path.former, now, no_cid);
         }
     }
 }

@@ -4,8 +4,12 @@
 //! The caller gives each pair of addresses a [`PathId`]. A path that is proven stays where it is until
 //! the peer has answered a challenge on the other way; one that is not proven follows the newest
 //! authentic packet, as nothing is lost by it. Only servers follow: clients know where the server is.
+//!
+//! Somebody may be faster than the client with copies of all that it sends. Then the client's own
+//! packets are the copies: they show a way, too, which is answered in a handshake and challenged after.
 
 use super::candidate::Candidate;
+use super::twin::Twin;
 use super::{Health, Path, Paths, Rtt};
 use crate::arrival::Arrival;
 use rand::Rng;
@@ -35,7 +39,8 @@ impl Paths {
         let Some(path) = self.get_mut(id) else { return };
         if path.net == net {
             if newest {
-                path.candidate = None; // what came from elsewhere were copies, or late
+                // What came from elsewhere were copies, or late.
+                path.candidate = path.candidate.filter(|candidate| candidate.of_copies);
             }
             return;
         }
@@ -57,11 +62,42 @@ impl Paths {
         }
     }
 
-    /// The path whose other way has to be challenged now.
-    pub fn way_to_ask(&self, now: Instant) -> Option<u32> {
-        let ready = |candidate: &Candidate| candidate.is_due(now);
-        let due = |path: &&Path| path.is_awake() && path.candidate.as_ref().is_some_and(ready);
-        self.values().find(due).map(|path| path.id)
+    /// Server: a copy of a packet came for path `id`.
+    pub fn note_copy(&mut self, arrival: &Arrival, id: u32, can_ask: bool, rng: &mut impl Rng) {
+        let (net, bytes) = (arrival.net, arrival.uncounted_bytes as u64);
+        let taken = self.values().any(|path| path.net == net);
+        let Some(path) = self.get_mut(id).filter(|path| path.drains_until.is_none()) else {
+            return;
+        };
+        if taken {
+            return;
+        }
+        match (&mut path.twin, &mut path.candidate) {
+            (Some(twin), _) if !path.validated && twin.net == net => twin.came_bytes += bytes,
+            (twin @ None, _) if !path.validated => {
+                *twin = Some(Twin { net, came_bytes: bytes, left_bytes: 0 });
+            }
+            (_, Some(known)) if path.validated && known.net == net => known.on_came(bytes),
+            (_, candidate @ None) if path.validated && can_ask => {
+                *candidate = Some(Candidate::of_copies(arrival.now, net, bytes, rng));
+            }
+            _ => {}
+        }
+    }
+
+    /// Where else a datagram of path `id` leaves, as long as that is not proven.
+    pub fn twin_of(&mut self, id: u32, bytes: u64) -> Option<PathId> {
+        let path = self.get_mut(id).filter(|path| !path.validated)?;
+        let twin = path.twin.as_mut()?;
+        twin.takes(bytes).then_some(twin.net)
+    }
+
+    /// The path of which another way, or the former one (true), has to be challenged now.
+    pub fn way_to_ask(&self, now: Instant) -> Option<(u32, bool)> {
+        let is_due = |way: &Option<Candidate>| way.as_ref().is_some_and(|way| way.is_due(now));
+        let due = |path: &Path| is_due(&path.candidate) || is_due(&path.former);
+        let path = self.values().find(|path| path.is_awake() && due(path))?;
+        Some((path.id, !is_due(&path.candidate)))
     }
 
     /// Whether a PATH_RESPONSE is the answer to the challenge on the other way of a path.
@@ -70,13 +106,15 @@ impl Paths {
         candidate.is_some_and(|candidate| candidate.challenge == data)
     }
 
-    /// The peer answered there: the path moves, as one of which nothing is known (RFC 9000 §9.4).
-    pub fn move_over(&mut self, now: Instant, id: u32) -> Option<Move> {
+    /// The peer answered there: the path moves, as one of which nothing is known (RFC 9000 §9.4). Where
+    /// it was is challenged, so that a peer that is still there says so (§9.3.3).
+    pub fn move_over(&mut self, now: Instant, id: u32, rng: &mut impl Rng) -> Option<Move> {
         let to = self.get(id)?.candidate?.net;
         let fresh = self.make(id, to);
         let path = self.get_mut(id)?;
         let moved = Move { from: path.net, to, failed: path.health == Health::Failed };
         path.candidate = None;
+        path.former = Some(Candidate::former(now, path.net, rng));
         path.net = to;
         (path.cc, path.rtt, path.ecn) = (fresh.cc, Rtt::default(), fresh.ecn);
         (path.feed, path.outage_noted) = (fresh.feed, false);
@@ -92,8 +130,14 @@ impl Paths {
 impl Path {
     /// Not proven: it goes where the newest packet came from.
     fn follow(&mut self, net: PathId, bytes: u64, rng: &mut impl Rng) {
+        let old = Twin { net: self.net, came_bytes: self.came_bytes, left_bytes: self.left_bytes };
+        let known = self.twin.filter(|twin| twin.net == net);
         self.net = net;
         (self.came_bytes, self.left_bytes) = (bytes, 0);
+        if let Some(twin) = known {
+            (self.came_bytes, self.left_bytes) = (twin.came_bytes + bytes, twin.left_bytes);
+            self.twin = Some(old);
+        }
         if self.challenge.is_some() {
             self.begin_challenge(rng);
         }

@@ -143,6 +143,11 @@ impl Qlog {
         }
     }
 
+    /// A path is over: its ID is never used again.
+    pub fn forget_path(&mut self, path: u32) {
+        self.metrics.remove(&path);
+    }
+
     /// Who set something.
     fn owner(&self, local: bool) -> (String, Value) {
         let key = if self.schema == QlogSchema::Draft { "initiator" } else { "owner" };

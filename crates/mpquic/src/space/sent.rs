@@ -1,9 +1,11 @@
+use super::skips::Skips;
 use crate::streams::Chunk;
 use crate::wire::Frame;
+use rand::Rng;
 use recovery::SendSnapshot;
 use smallvec::SmallVec;
 use std::collections::VecDeque;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 use units::Instant;
 
 /// Why stream data goes once more.
@@ -67,8 +69,6 @@ pub(crate) struct SentPacket {
 #[derive(Debug)]
 enum Slot {
     Packet(SentPacket),
-    /// Never sent, to catch those who acknowledge what they did not see (RFC 9000 §21.4).
-    Skipped,
     Gone,
 }
 
@@ -83,6 +83,7 @@ pub(crate) struct SentPackets {
     eliciting: u64,
     /// Packets tracked so far.
     pushed: u64,
+    skips: Skips,
 }
 
 impl SentPackets {
@@ -105,31 +106,34 @@ impl SentPackets {
         self.trim();
     }
 
-    pub fn skip(&mut self) {
-        self.slots.push_back(Slot::Skipped);
+    /// The number of the packet that is built now, after some that are never used (RFC 9000 §21.4).
+    pub fn begin(&mut self, rng: &mut impl Rng) -> u64 {
+        while self.skips.takes(self.next(), rng) {
+            self.push_settled();
+        }
+        self.next()
     }
 
-    /// Takes a packet out. `Err`: the number was never used.
-    pub fn take(&mut self, number: u64) -> Result<Option<SentPacket>, ()> {
-        let Some(index) = number.checked_sub(self.first) else { return Ok(None) };
-        let Some(slot) = self.slots.get_mut(index as usize) else { return Err(()) };
-        if matches!(slot, Slot::Skipped) {
-            return Err(());
-        }
-        let Slot::Packet(packet) = std::mem::replace(slot, Slot::Gone) else { return Ok(None) };
+    /// Whether a range of numbers holds one that was never sent.
+    pub fn has_unsent(&self, range: &RangeInclusive<u64>) -> bool {
+        *range.end() >= self.next() || self.skips.meet(range)
+    }
+
+    /// Takes a packet out; `None`: it was settled before.
+    pub fn take(&mut self, number: u64) -> Option<SentPacket> {
+        let index = number.checked_sub(self.first)?;
+        let slot = self.slots.get_mut(index as usize)?;
+        let Slot::Packet(packet) = std::mem::replace(slot, Slot::Gone) else { return None };
         if !packet.given_up {
             self.in_flight -= 1;
             self.eliciting -= u64::from(packet.eliciting);
         }
-        Ok(Some(packet))
+        Some(packet)
     }
 
-    /// Drops what is settled at the front; a skipped number stays as long as an older packet.
+    /// Drops what is settled at the front.
     pub fn trim(&mut self) {
-        while let Some(Slot::Gone | Slot::Skipped) = self.slots.front() {
-            if self.slots.len() == 1 && matches!(self.slots.front(), Some(Slot::Skipped)) {
-                return;
-            }
+        while let Some(Slot::Gone) = self.slots.front() {
             self.slots.pop_front();
             self.first += 1;
         }

@@ -4,6 +4,7 @@ use super::tls;
 use super::world::*;
 use crate::wire::{AckFrame, Frame};
 use crate::*;
+use rand::SeedableRng;
 use std::sync::Arc;
 use units::{Duration, Instant, PathId};
 
@@ -81,17 +82,34 @@ fn an_acknowledgement_of_what_was_never_sent_ends_the_connection() {
     }
 }
 
+/// RFC 9000 §21.4: among the first 64 numbers of a path is one that was never sent, and it is known
+/// however long all others are settled.
 #[test]
 fn an_acknowledgement_of_a_skipped_number_is_a_lie() {
-    let mut space = crate::path::Space::default();
-    space.sent.push(super::losses::packet(ms(0)));
-    (1..5).for_each(|_| space.sent.push_settled());
-    space.sent.skip();
-    space.sent.push_settled();
-    let ack = |ranges| AckFrame { delay: 0, ranges, ecn: None };
-    assert!(space.take_acked(&ack(vec![6..=6])).is_ok());
-    assert!(space.take_acked(&ack(vec![5..=6])).is_err());
-    assert!(space.take_acked(&ack(vec![7..=7])).is_err());
+    for until in [300, 3000] {
+        let mut world = pair(0, 20_000_000, Link::new(100.0, 10));
+        world.run(ms(until), |_| false);
+        assert!(world.server.endpoint.is_connected());
+        let ack = AckFrame { delay: 0, ranges: vec![0..=63], ecn: None };
+        world.client.endpoint.inject(Frame::Ack { path: Some(0), ack });
+        world.run(ms(until + 700), |_| false);
+        let Some(Closed::Error(error)) = world.server.closed() else { panic!("at {until}") };
+        assert_eq!(error.code, Code::ProtocolViolation);
+    }
+}
+
+/// RFC 9000 §21.4: a receiver that acknowledges each packet before it comes, to get more of them.
+#[test]
+fn a_receiver_that_acknowledges_ahead_is_found_within_64_packets() {
+    let mut sent = crate::space::SentPackets::default();
+    let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(1);
+    let ahead = (0..100).find(|_| {
+        let number = sent.begin(&mut rng);
+        sent.push(super::losses::packet(ms(0)));
+        // All up to the next one, the moment that this one left.
+        sent.has_unsent(&(0..=number))
+    });
+    assert!(ahead.is_some_and(|packets| packets < 64), "{ahead:?}");
 }
 
 /// RFC 9001 §8.1: no protocol in common ends the handshake with no_application_protocol (120).

@@ -20,5 +20,6 @@ mod single;
 mod space;
 mod stats;
 pub mod tls;
+mod upkeep;
 mod wire;
 mod world;

@@ -2,6 +2,7 @@
 
 use super::world::*;
 use crate::*;
+use std::collections::{BTreeMap, VecDeque};
 use units::{Duration, Instant, PathId};
 
 /// The attacker's address.
@@ -19,6 +20,8 @@ pub enum Copies {
     FirstOfEach,
     /// All from this moment on, and his copies come first.
     Before(Instant),
+    /// All from the first one on, and the server has answered his copy before the client's packet comes.
+    Faster,
     /// All; his copies come second.
     After,
 }
@@ -35,6 +38,10 @@ pub struct Behind {
     copied_bytes: u64,
     forged_bytes: u64,
     lost: u64,
+    /// What the server has answered already.
+    answers: VecDeque<(PathId, Vec<u8>)>,
+    /// Where datagrams went, and when the last one did.
+    reached: BTreeMap<PathId, Instant>,
 }
 
 impl Behind {
@@ -49,6 +56,8 @@ impl Behind {
             copied_bytes: 0,
             forged_bytes: 0,
             lost: 0,
+            answers: VecDeque::new(),
+            reached: BTreeMap::new(),
         }
     }
 
@@ -73,11 +82,15 @@ impl Host for Behind {
         let before = match self.copies {
             Copies::FirstOfEach => is_first,
             Copies::Before(from) => from <= now,
+            Copies::Faster => true,
             Copies::None | Copies::After => false,
         };
         if before {
             self.copied_bytes += datagram.len() as u64;
             self.own.handle(now, FORGED, datagram.clone());
+        }
+        if self.copies == Copies::Faster {
+            self.answers.extend(std::iter::from_fn(|| self.own.transmit(now)));
         }
         self.own.handle(now, net, datagram.clone());
         if self.copies == Copies::After {
@@ -88,7 +101,9 @@ impl Host for Behind {
 
     fn transmit(&mut self, now: Instant) -> Option<(PathId, Vec<u8>)> {
         loop {
-            let (net, datagram) = self.own.transmit(now)?;
+            let ready = self.answers.pop_front();
+            let (net, datagram) = ready.or_else(|| self.own.transmit(now))?;
+            self.reached.insert(net, now);
             if net == self.address(now) {
                 return Some((PathId(0), datagram));
             }
@@ -167,6 +182,28 @@ fn copies_from_another_address_move_no_path() {
         }
         assert!(server.path_stats(FORGED).is_none());
     }
+}
+
+/// Copies of all packets reach the server first, and what the server sends to where they come from is
+/// lost: the client's handshake ends all the same, and its paths carry data.
+#[test]
+fn a_handshake_survives_an_attacker_who_is_always_faster() {
+    let mut world = world(500_000, Behind::new(1_000_000, &[], Copies::Faster));
+    assert!(world.run(ms(8000), |world| world.client.has(&Event::Confirmed)), "no handshake");
+    world.run(ms(12_000), |world| world.client.endpoint.add_path(world.now, PathId(1)).is_ok());
+    world.transfer(40);
+    let Behind { copied_bytes, forged_bytes, .. } = world.server;
+    assert!(forged_bytes <= 3 * copied_bytes, "{forged_bytes} for {copied_bytes}");
+}
+
+/// RFC 9000 §9.3.3: the address that a path has left is asked whether the peer is still there.
+#[test]
+fn the_old_address_is_challenged_after_a_move() {
+    let mut world = world(0, Behind::new(3_000_000, &[(600, 5)], Copies::None));
+    world.transfer(20);
+    assert_eq!(world.server.moves(), [(0, 5)]);
+    let moved = world.server.own.when(&Event::PathMoved(PathId(0), PathId(5))).unwrap();
+    assert!(world.server.reached[&PathId(0)] > moved, "nothing was sent there");
 }
 
 /// A client that gets another address while copies of all its packets come first from elsewhere.
