@@ -31,7 +31,7 @@ impl Endpoint {
         self.streams.send_window_bytes()
     }
 
-    /// Whether datagrams that leave on `net` are to be marked ECT(0): [`Config::ecn`], and nothing in
+    /// Whether datagrams that leave on `net` are to be marked ECT(0): [`Config::ecn`](crate::Config::ecn), and nothing in
     /// the way there has cleared or dropped the marks (RFC 9000 §13.4.2.2).
     pub fn marks_ecn(&self, net: PathId) -> bool {
         let path = self.paths.values().rev().find(|path| path.net == net);

@@ -67,7 +67,7 @@ pub struct Row {
     pub counts: Counts,
 }
 
-/// Rows in order of time, at most [`MAX_ROWS`] of them.
+/// Rows in order of time, at most `MAX_ROWS` of them.
 #[derive(Clone, Debug)]
 pub struct Log {
     rows: Vec<Row>,

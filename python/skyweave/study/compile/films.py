@@ -7,6 +7,7 @@ from typing import Any
 
 from skyweave.errors import ConfigError
 from skyweave.model import config
+from skyweave.model.files import read_regular
 from skyweave.study.language.plan import Plan
 
 MOST_BYTES = 256 * 2**20
@@ -48,9 +49,7 @@ def _film(workload: config.Workload, folder: Path) -> dict[str, str]:
         raise ConfigError('film = { file = "..." } takes the name of a frame table alone')
     file = folder / name
     try:
-        if file.stat().st_size > MOST_BYTES:
-            raise ConfigError(f"film {file}: is larger than {MOST_BYTES} bytes; cut the film")
-        text = file.read_text("ascii")
+        text = read_regular(file, MOST_BYTES).decode("ascii")
     except OSError as error:
         raise ConfigError(
             f"film {file}: cannot be read ({error.strerror}); make it with 'skyweave video file'"
