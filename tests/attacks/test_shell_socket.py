@@ -46,6 +46,13 @@ class Links:
 
 
 @pytest.fixture
+def tmp_path() -> Iterator[Path]:
+    """Give a folder with a short name: that of a UNIX socket has 107 bytes at most (unix(7))."""
+    with tempfile.TemporaryDirectory(prefix="sw-") as name:
+        yield Path(name)
+
+
+@pytest.fixture
 def links(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Links]:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     found = Links()
@@ -164,6 +171,17 @@ def test_skyweave_link_says_what_the_shell_refuses(links: Links) -> None:
         tell_shell(CHANGE | {"change": {"capacity": {"kind": "constant", "mbps": -1}}})
     with pytest.raises(SkyweaveError, match="no path 'nowhere'"):
         tell_shell(CHANGE | {"path": "nowhere"})
+
+
+def test_a_folder_with_a_long_name_is_told_of(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    folder = tmp_path / ("long" * 30)
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    with pytest.raises(LiveError, match="set TMPDIR to a shorter one"):
+        Control(Links())
+    assert not list(folder.iterdir())
 
 
 def test_a_shell_that_has_ended_is_gone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -9,18 +9,21 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import selectors
 import socket
 import time
 from collections.abc import Callable
 from pathlib import Path
 
+from skyweave.live.errors import LiveError
 from skyweave.live.world.messages import Message
 
 LONGEST = 64 * 1024
 MOST = 32
 PIECE = 4096
 PAUSE_S = 0.1
+LONGEST_NAME = 107  # bytes of the name of a UNIX socket, unix(7)
 
 Answer = Callable[[bytes], Message]
 """Answers a line; never raises."""
@@ -33,8 +36,13 @@ class Clients:
         self.name = name
         self._answer = answer
         self._listener = socket.socket(socket.AF_UNIX)
-        self._listener.bind(str(name))
-        self._listener.listen(MOST)
+        try:
+            self._listener.bind(str(name))
+            self._listener.listen(MOST)
+        except OSError as error:
+            self._listener.close()
+            hint = "; set TMPDIR to a shorter one" if len(os.fsencode(name)) > LONGEST_NAME else ""
+            raise LiveError(f"no control socket at {name}: {error}{hint}") from error
         self._listener.setblocking(False)
         self._stop, self._stopped = socket.socketpair()
         self._heard: dict[socket.socket, bytes] = {}

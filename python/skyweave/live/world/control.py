@@ -73,7 +73,11 @@ class Control:
         self._world = world
         clear_away()
         self._folder = ShellFolder()
-        self._clients = Clients(self._folder.path / "control", self.answer)
+        try:
+            self._clients = Clients(self._folder.path / "control", self.answer)
+        except LiveError:
+            self._folder.remove()
+            raise
         self._thread = threading.Thread(target=self._clients.serve, daemon=True)
 
     def __enter__(self) -> Self:
