@@ -1,4 +1,4 @@
-//! What is told of a connection: events to its application, counts, and the qlog, if there is one.
+//! What a connection reports: events for its application, counters, and a qlog if one is written.
 
 use crate::arrival::Arrival;
 use crate::draft::Draft;

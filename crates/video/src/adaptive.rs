@@ -159,8 +159,8 @@ impl Adaptive {
         Some(self.ask(now, quality))
     }
 
-    /// So many bytes of the chunk have come. True: its rest is not wanted, and [`Adaptive::poll`] has
-    /// the next request.
+    /// `received_bytes` of the chunk have arrived. True if the player abandons the chunk; [`Adaptive::poll`]
+    /// then has the next request.
     pub fn on_bytes(&mut self, now: Instant, received_bytes: u64) -> bool {
         self.session.pass(now);
         let State::Asking(mut pending) = self.state else { return false };

@@ -67,7 +67,7 @@ impl Candidate {
         self.at <= now && self.tries < CHALLENGE_TRIES && self.budget_bytes() >= LEAST_BYTES
     }
 
-    /// Its challenge left, in so many bytes.
+    /// Its challenge left, in a datagram of `bytes`.
     pub fn on_sent(&mut self, now: Instant, bytes: u64) {
         self.left_bytes += bytes;
         self.postpone(now);

@@ -11,7 +11,8 @@ pub(crate) struct Twin {
 }
 
 impl Twin {
-    /// A datagram of so many bytes leaves there, too, if what came allows it (RFC 9000 §8.1).
+    /// Whether a copy of a datagram of `bytes` may be sent there: within three times what was received
+    /// (RFC 9000 §8.1). Counts it if so.
     pub fn takes(&mut self, bytes: u64) -> bool {
         let takes = self.left_bytes + bytes <= self.came_bytes * AMPLIFICATION;
         self.left_bytes += if takes { bytes } else { 0 };

@@ -62,9 +62,9 @@ fn an_end_alone_is_acknowledged_early() {
 /// What a fuzz target does with bytes.
 type Body = fn(&[u8]);
 
-/// What fuzzing found, mended and kept; `cargo fuzz` begins with it. `two_ends/probed_often`: every
-/// probe of the handshake queued again what every earlier one had carried, so that 26 bytes took
-/// seconds.
+/// Inputs on which a fuzz target once failed; `cargo fuzz` starts from them. `two_ends/probed_often`:
+/// each handshake probe queued again what all earlier probes had carried, so that an input of 26 bytes
+/// took seconds.
 #[test]
 fn kept_inputs() {
     let bodies: [(&str, Body); 5] = [

@@ -29,7 +29,7 @@ fn what_is_not_read_closes_the_window() {
     }
 }
 
-/// Probes keep asking while the window is closed: each later than the one before, and for ever.
+/// A closed window is probed until it opens, at growing intervals (RFC 9293 §3.8.6.1).
 #[test]
 fn a_closed_window_is_probed_ever_more_slowly() {
     for mode in MODES {

@@ -1,4 +1,4 @@
-//! The runs with faults themselves: they finish, slices add up, and what goes wrong is told.
+//! The runs with faults themselves: they finish, digests of slices add up, and a failure is reported.
 
 use super::world::*;
 use crate::faults::{FaultRun, Size, Tally, Verdict};

@@ -50,7 +50,7 @@ pub enum Served {
     Failed(SocketAddr, String, String),
     /// A connection ended, how.
     Closed(SocketAddr, String),
-    /// So many more things happened than are told.
+    /// This many events were left out: more happened than a watcher is told of.
     Missed(u64),
 }
 

@@ -60,7 +60,7 @@ fn one_host_does_not_shut_the_others_out() {
             for _ in 0..times {
                 held.push(connect(address, from).unwrap());
             }
-            // The further one is told at once.
+            // One more is refused at once.
             let refused = connect(address, from).err();
             assert!(matches!(refused, Some(SocketError::Busy)), "{refused:?}");
         };

@@ -54,7 +54,7 @@ fn a_close_after_the_handshake_is_in_a_one_rtt_packet() {
     }
 }
 
-/// RFC 9000 §11.1: a violation is told, and by its code.
+/// RFC 9000 §11.1: an endpoint that detects an error signals it to its peer, with the code of that error.
 #[test]
 fn what_went_wrong_is_told() {
     let mut victim = Victim::server();

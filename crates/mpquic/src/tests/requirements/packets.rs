@@ -99,8 +99,8 @@ fn packets_of_the_handshake_have_few_frames() {
     }
 }
 
-/// RFC 9000 §19.20, RFC 9001 §4.9.2: the end of the handshake is told when it has come, and its
-/// packets are not read any more.
+/// RFC 9000 §19.20, RFC 9001 §4.9.2: the server sends HANDSHAKE_DONE once the handshake is
+/// complete, and then discards the handshake keys.
 #[test]
 fn handshake_done_waits_for_the_end_which_ends_the_handshakes_keys() {
     let (mut client, mut server) = (Own::client(0, |_| {}), Own::server(0, |_| {}));
