@@ -63,14 +63,6 @@ impl Upstream {
         paced.min_by_key(|(linger, _)| *linger).map(|(_, path)| path)
     }
 
-    /// Ours: before its first RTT sample a path has no rate here, and a large one in Linux. It is used
-    /// when another one died with data in flight, for which the connection would wait for ever.
-    fn unrated(&self, view: &ConnectionView<'_>, any_active: bool) -> Option<PathId> {
-        let died = |path: &PathView| !path.usable && path.in_flight_packets > 0;
-        let able = |p: &&PathView| p.usable && p.has_room && !p.tried && p.backup != any_active;
-        view.paths.iter().find(able).filter(|_| view.paths.iter().any(died)).map(|path| path.id)
-    }
-
     fn start_burst(&mut self, path: &PathView, window_left_bytes: u64) {
         let burst_bytes = BURST_BYTES.min(window_left_bytes);
         let queued_bytes = path.unacked_bytes;
@@ -98,7 +90,7 @@ impl Scheduler for Upstream {
         }
         let any_active = view.paths.iter().any(|path| path.usable && !path.backup);
         let Some(path) = self.shortest_linger(view, !any_active) else {
-            return self.unrated(view, any_active).map_or(Decision::Wait(None), Decision::Send);
+            return Decision::Wait(None);
         };
         if !path.has_room {
             return Decision::Wait(None); // the kernel waits for this path's send memory
