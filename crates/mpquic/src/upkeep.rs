@@ -3,13 +3,15 @@ use units::{Duration, Instant};
 
 /// A round trip counts as this long at least, so that a short one does not allow any number.
 const LEAST_PERIOD: Duration = Duration::from_millis(100);
-/// Frames within a round trip that an honest peer may need whatever its paths, and for each path that
+/// Changes within a round trip that an honest peer may need whatever its paths, and for each path that
 /// we let it use.
 const ALLOWED: u64 = 256;
 const ALLOWED_PER_PATH: u64 = 16;
 
-/// How many frames about paths and connection IDs the peer sends. Each costs it a few bytes and us a
-/// bounded amount of work, of which an honest peer asks for little (RFC 9000 §21.9, §21.12).
+/// How many frames about paths and connection IDs the peer sends. Those that change something are
+/// bounded, because an honest peer needs few (RFC 9000 §21.9, §21.12). Those that change nothing cost no
+/// more than to read them, and are only counted: a link that held back the probes of an outage delivers
+/// hundreds of repetitions at once, all from an honest peer.
 #[derive(Debug, Default)]
 pub(crate) struct Upkeep {
     since: Instant,
@@ -22,14 +24,17 @@ impl Upkeep {
     /// the peer may have.
     ///
     /// # Errors
-    /// More came within a round trip than any honest peer needs.
+    /// More changes came within a round trip than any honest peer needs.
     pub fn on_frame(
         &mut self,
         now: Instant,
         (rtt, paths): (Duration, u64),
         changed: bool,
     ) -> Result<(), TransportError> {
-        self.idle += u64::from(!changed);
+        if !changed {
+            self.idle += 1;
+            return Ok(());
+        }
         if now >= self.since + rtt.max(LEAST_PERIOD) {
             (self.since, self.count) = (now, 0);
         }
@@ -56,12 +61,23 @@ mod tests {
         let rtt = Duration::from_millis(300);
         let mut frames = |at: u64, count: usize| {
             let now = Instant::from_millis(at);
-            (0..count).filter(|_| upkeep.on_frame(now, (rtt, 4), false).is_ok()).count()
+            (0..count).filter(|_| upkeep.on_frame(now, (rtt, 4), true).is_ok()).count()
         };
         assert_eq!(frames(1000, 1000), 320);
         assert_eq!(frames(1299, 1000), 0);
         assert_eq!(frames(1300, 1000), 320);
-        assert_eq!(upkeep.idle(), 3000);
+        assert_eq!(upkeep.idle(), 0);
+    }
+
+    #[test]
+    fn what_changes_nothing_is_counted_alone() {
+        let mut upkeep = Upkeep::default();
+        let mut frame =
+            |changed| upkeep.on_frame(Instant::from_millis(1), (Duration::ZERO, 0), changed);
+        assert!((0..100_000).all(|_| frame(false).is_ok()));
+        assert!((0..ALLOWED).all(|_| frame(true).is_ok()));
+        assert!(frame(false).is_ok() && frame(true).is_err());
+        assert_eq!(upkeep.idle(), 100_001);
     }
 
     #[test]
