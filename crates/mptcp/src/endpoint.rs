@@ -38,6 +38,8 @@ struct PathState {
     /// Upstream: timer periods without a sign of life, and `last_heard` at the first of them.
     silent_periods: u32,
     heard_at_check: Instant,
+    /// Upstream: the first of the retransmission timeouts in a row.
+    timed_out_at: Instant,
     reinjected_packets: u64,
     redundant_packets: u64,
     /// End of the last new or repeated segment put on this path: its walk goes on from here.

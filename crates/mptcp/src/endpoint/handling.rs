@@ -212,8 +212,10 @@ impl Endpoint {
         }
         if let Some(times) = effects.timeout {
             self.note(now, Some(path), EventKind::Timeout(times));
-            if self.config.mode == Mode::V096 {
-                self.on_subflow_timeout_v096(now, path);
+            match self.config.mode {
+                Mode::V096 => self.on_subflow_timeout_v096(now, path),
+                Mode::Upstream => self.on_subflow_timeout_upstream(now, path, times),
+                Mode::Tcp => {}
             }
         }
     }

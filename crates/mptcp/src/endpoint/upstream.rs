@@ -12,6 +12,8 @@ use units::{Duration, Instant, PathId};
 const STALE_LOSS_COUNT: u32 = 4;
 /// Timer period when no subflow has a timer running.
 const IDLE_PERIOD: Duration = Duration::from_millis(200);
+/// `tcp_model_timeout` of `net.ipv4.tcp_retries2`, 15 times from `TCP_RTO_MIN` (`net/ipv4/tcp_timer.c`).
+const GIVE_UP_AFTER: Duration = Duration::from_millis(924_600);
 
 impl Endpoint {
     /// The longest time that a subflow's own timer still has to run; those that were silent at the
@@ -71,6 +73,22 @@ impl Endpoint {
             if state.silent_periods > STALE_LOSS_COUNT && !state.failed && self.has_better(index) {
                 self.mark_stale(now, PathId(index as u8));
             }
+        }
+    }
+
+    /// A subflow whose retransmissions go unanswered for [`GIVE_UP_AFTER`] is closed by Linux. Here it
+    /// becomes stale, so that it may come back; and only beside another that is not.
+    pub(super) fn on_subflow_timeout_upstream(&mut self, now: Instant, path: PathId, times: u32) {
+        let state = &mut self.paths[path.index()];
+        if times == 1 {
+            state.timed_out_at = now;
+        }
+        if state.failed || now < state.timed_out_at + GIVE_UP_AFTER {
+            return;
+        }
+        let is_alive = |other: PathId| other != path && !self.paths[other.index()].failed;
+        if self.established().any(|subflow| is_alive(subflow.path)) {
+            self.mark_stale(now, path);
         }
     }
 

@@ -291,3 +291,21 @@ fn a_receiver_that_takes_no_more_stops_the_sender_at_its_window() {
     let wait = Duration::from_secs(120);
     assert!(pair.server.poll_timeout().is_some_and(|at| at <= pair.now + wait), "it keeps trying");
 }
+
+/// `tcp_retries2`: what was in flight on a dead path came over the backup, so that the connection's timer
+/// stopped, and the scheduler waits for the dead path until its subflow is given up.
+#[test]
+fn a_subflow_that_is_never_answered_is_given_up() {
+    let sttf = || scheduler::Algorithm::Sttf.build();
+    let mut pair = Pair::new(Mode::Upstream, vec![false, true], sttf);
+    pair.server.offer(200_000);
+    pair.run(at(505));
+    pair.dark = PathSet::EMPTY.with(PathId(0));
+    pair.run(at(900_000));
+    let delivered = pair.client.delivered_bytes();
+    assert!((FIRST + 1..FIRST + 200_000).contains(&delivered), "{delivered}: it stands still");
+    pair.run(at(1_200_000));
+    assert_eq!(pair.client.delivered_bytes(), FIRST + 200_000);
+    let failed = pair.server_events(|kind| matches!(kind, EventKind::Failed));
+    assert_eq!(failed, [Some(PathId(0))]);
+}
