@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from skyweave.video import film
-from skyweave.video.curve_server import CurveServer
+from skyweave.video.curve_server import Curve, CurveServer
 from skyweave.video.players.playback import Playback
 from skyweave.video.players.vlc_log import VlcLog
 
@@ -45,6 +45,12 @@ def _has_vlc() -> bool:
     return subprocess.run([sys.executable, "-c", "import vlc"], stderr=-3).returncode == 0
 
 
+needs_vlc = pytest.mark.skipif(
+    not _has_vlc() or shutil.which("ffmpeg") is None,
+    reason="needs VLC and ffmpeg: scripts/install-players vlc",
+)
+
+
 def _start(player: str, url: str, out: Path, *more: str) -> subprocess.Popen[str]:
     program = [sys.executable, "-m", f"skyweave.video.players.{player}", url]
     argv = [*program, "--out", str(out), *more]
@@ -66,6 +72,7 @@ def test_the_log_of_vlc_becomes_events_and_counts(tmp_path: Path) -> None:
         ("underflow", 2, 1),
         ("playing", 2, 1),
         ("underflow", 2, 2),
+        ("playing", 2, 2),
         ("closed", 2, 2),
     ]
     assert log.facts() == {"requests": 1, "delays_ms": [1012]}
@@ -116,8 +123,28 @@ def test_what_cannot_be_played_is_one_sentence(
     assert sentence in done.stderr
 
 
-@pytest.mark.skipif(not _has_vlc(), reason="needs VLC: scripts/install-players vlc")
-@pytest.mark.skipif(shutil.which("ffmpeg") is None, reason="needs ffmpeg, to make the film")
+@pytest.mark.parametrize(
+    ("path", "received", "sentence"),
+    [("/none.mp4", 1 << 30, "VLC gave up: "), ("", 3_000_000, "the server stopped before all")],
+)
+@needs_vlc
+def test_a_film_that_does_not_come_is_one_sentence(
+    path: str, received: int, sentence: str, tmp_path: Path
+) -> None:
+    with (
+        CurveServer(film("cbr").file, Curve([0.0], [received])) as server,
+        _start("vlc", server.url + path, tmp_path, "--duration", "250") as player,
+    ):
+        _, complaint = player.communicate()
+    assert player.returncode == 2
+    assert len(complaint.splitlines()) == 1
+    assert sentence in complaint
+    summary = json.loads((tmp_path / "summary.json").read_text())
+    assert (summary["over"], summary["reason"]) == ("failed", complaint.strip())
+    assert _lines(tmp_path)[-1]["event"] == "closed"
+
+
+@needs_vlc
 def test_vlc_plays_twenty_seconds(tmp_path: Path) -> None:
     # Reading a pipe in the place of the record waits for its lines.
     os.mkfifo(tmp_path / "playback.jsonl")

@@ -11,6 +11,8 @@ const MAX_LINES: usize = 1 << 22;
 const MAX_FILM_S: f64 = 86_400.0;
 /// Largest file.
 const MAX_FILE_BYTES: u64 = 1 << 40;
+/// Times of a table are rounded; what is nearer than this is at the same time.
+const ROUNDED: Duration = Duration::from_micros(100);
 /// Built-in: the constant-rate film of `skyweave video file`, 117,857,326 bytes in 3 minutes. A line for
 /// each picture in the order of the file: bytes from the end of the one before to its own end, and by how
 /// many places later than that it is shown.
@@ -137,25 +139,35 @@ impl FrameTable {
         self.times.get(picture).copied().unwrap_or_else(|| self.duration())
     }
 
-    /// Bytes of the file that must be there before each picture comes out of a decoder that holds
-    /// back so many later ones, in the order in which pictures are shown.
+    /// Bytes of the file that must be there before each picture comes out of a decoder, in the order
+    /// in which pictures are shown. The decoder holds back `held_pictures`: the n-th one comes out
+    /// with the (n + held)-th of the file, and not before all that it depends on is there.
     pub fn needed_bytes(&self, held_pictures: usize) -> Vec<u64> {
         let last = self.ends.len() - 1;
         let mut most = 0;
-        let needed = self.decoded_as.iter().map(|place| {
-            let place = (*place as usize).saturating_add(held_pictures).min(last);
-            most = self.ends[place].max(most);
-            most
+        let needed = self.decoded_as.iter().enumerate().map(|(shown_as, place)| {
+            most = (*place as usize).max(most);
+            self.ends[most.max(shown_as.saturating_add(held_pictures)).min(last)]
         });
         needed.collect()
     }
 
+    /// By how much a picture is decoded before the one of the same number is shown: no picture is
+    /// shown before it is decoded.
+    fn reordering(&self) -> Duration {
+        let early = self.decoded_as.iter().zip(&self.times);
+        let early = early.map(|(place, shown)| self.time(*place as usize).saturating_sub(*shown));
+        early.max().unwrap_or(Duration::ZERO)
+    }
+
     /// Where each step of so much media ends in the file, as a demultiplexer reads it: by decoding
-    /// time, which the n-th picture of the file shares with the n-th one shown.
+    /// time. A picture at the end of a step belongs to it.
     pub fn step_ends(&self, step: Duration) -> Vec<u64> {
         let mut ends: Vec<u64> = Vec::new();
+        let reordering = self.reordering();
         for (time, end) in self.times.iter().zip(&self.ends) {
-            let place = (time.as_nanos() / step.as_nanos().max(1)) as usize;
+            let nanos = time.saturating_sub(reordering + ROUNDED).as_nanos();
+            let place = (nanos.div_ceil(step.as_nanos().max(1)) as usize).saturating_sub(1);
             let before = ends.last().copied().unwrap_or(0);
             ends.resize(place.max(ends.len().saturating_sub(1)) + 1, before);
             if let Some(last) = ends.last_mut() {

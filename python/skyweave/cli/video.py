@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from skyweave.printing import put
-from skyweave.video import film
+from skyweave.video import film, ladder
 
 video_app = typer.Typer(
     help="Films to play over emulated paths, and their frame tables.", no_args_is_help=True
@@ -33,3 +33,20 @@ def make(
     found = film(kind, cache)
     put(str(found.file))
     put(str(found.frames))
+
+
+@video_app.command("ladder")
+def make_ladder(
+    top: Annotated[float, typer.Option(help="Bitrate of the best of six qualities, Mbit/s.")] = 4.3,
+    length: Annotated[int, typer.Option(help="Seconds, in whole chunks of 4 s.")] = 180,
+    cache: Annotated[
+        Path | None, typer.Option(help="Folder that keeps it; the user's cache otherwise.")
+    ] = None,
+) -> None:
+    """Make an adaptive film (DASH) with ffmpeg if it is not there yet.
+
+    Prints where its manifest is, and a file with the sizes of its chunks (chunk_bytes).
+    """
+    found = ladder(top, length, cache)
+    put(str(found.manifest))
+    put(str(found.sizes))

@@ -1,5 +1,6 @@
 """Films to play, made by ffmpeg when they are first used, and their frame tables."""
 
 from skyweave.video.film import Film, film, kinds
+from skyweave.video.ladder import DashLadder, ladder
 
-__all__ = ["Film", "film", "kinds"]
+__all__ = ["DashLadder", "Film", "film", "kinds", "ladder"]

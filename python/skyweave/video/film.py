@@ -6,21 +6,13 @@ film is in the repository; of ``cbr`` the frame table is (``crates/video/src/cbr
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
-import shutil
-import subprocess
 import tempfile
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import pooch  # type: ignore[import-untyped]
-
 from skyweave.errors import ConfigError, unknown_name
+from skyweave.video.ffmpeg import cache_folder, digest_of, kept_in, run
 
-_LIMIT_S = 900
-"""Longer than a slow machine takes."""
 _COMMON = (
     "-c:a aac -b:a 128k -t 180 -fflags +bitexact -flags:v +bitexact -flags:a +bitexact "
     "-movflags +faststart"
@@ -67,57 +59,20 @@ def film(kind: str, cache: Path | None = None) -> Film:
     """
     if kind not in _COMMANDS:
         raise ConfigError(unknown_name("film", kind, _COMMANDS))
-    folder = _default_cache() if cache is None else cache
-    digest = hashlib.sha256(f"{_COMMANDS[kind]} {_PROBE}".encode()).hexdigest()[:16]
+    folder = cache_folder() if cache is None else cache
+    digest = digest_of(f"{_COMMANDS[kind]} {_PROBE}")
     found = Film(kind, folder / f"{kind}-{digest}.mp4", folder / f"{kind}-{digest}.csv")
     if not (found.file.is_file() and found.frames.is_file()):
-        with _said(folder):
-            folder.mkdir(parents=True, exist_ok=True)
+        with kept_in(folder):
             _make(found)
     return found
 
 
-def _default_cache() -> Path:
-    return Path(pooch.os_cache("skyweave")) / "films"
-
-
-@contextlib.contextmanager
-def _said(folder: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise ConfigError(
-            f"{folder}: the film cannot be kept there ({error.strerror}); choose another --cache"
-        ) from error
-
-
 def _make(wanted: Film) -> None:
     """Make a film and its table beside their names; they have these when they are whole."""
-    for program in ("ffmpeg", "ffprobe"):
-        if shutil.which(program) is None:
-            raise ConfigError(f"{program} is not installed; on Debian: apt install ffmpeg")
     with tempfile.TemporaryDirectory(dir=wanted.file.parent) as draft:
         video, table = Path(draft) / "film.mp4", Path(draft) / "film.csv"
-        made = ["ffmpeg", "-nostdin", "-loglevel", "error", *_words(_COMMANDS[wanted.kind])]
-        _run([*made, str(video)])
-        table.write_text(_run(["ffprobe", *_words(_PROBE), str(video)]), encoding="ascii")
+        run("ffmpeg", f"-nostdin -loglevel error {_COMMANDS[wanted.kind]}", video)
+        table.write_text(run("ffprobe", _PROBE, video), encoding="ascii")
         table.replace(wanted.frames)
         video.replace(wanted.file)
-
-
-def _words(command: str) -> list[str]:
-    return command.split()
-
-
-def _run(argv: list[str]) -> str:
-    """Run a program to its end and return what it printed."""
-    try:
-        done = subprocess.run(argv, capture_output=True, text=True, timeout=_LIMIT_S, check=False)
-    except subprocess.TimeoutExpired as error:
-        raise ConfigError(
-            f"{argv[0]} took longer than {_LIMIT_S} s; give the machine more time, or less to do"
-        ) from error
-    if done.returncode != 0:
-        last = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
-        raise ConfigError(f"{argv[0]} failed: {last}")
-    return done.stdout

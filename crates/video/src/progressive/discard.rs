@@ -1,12 +1,14 @@
 //! `discard`: the clock runs on, and pictures that come late are dropped, as VLC 3.0 does.
 //!
-//! VLC reads the film in steps of 250 ms. It starts when more than its delay is there, counted in steps,
-//! drops a picture that leaves the decoder more than half a picture's time late, and when a step is
-//! due before the one ahead of it is read ("called too late") it throws away what is decoded, raises its
-//! delay by the median of the last three latenesses, and buffers anew (videolan/vlc, src/input/es_out.c
-//! and clock.c, src/video_output/video_output.c, read in 3.0.24).
+//! VLC reads the film in steps of 250 ms and tells its clock of the end of each. It starts when more than
+//! its delay is there, counted in steps, and drops a picture that leaves the decoder more than half a
+//! picture's time late. When the end of a step is due before the step is read ("called too late"), it
+//! throws away what is decoded, raises its delay by the median of the last three latenesses, and buffers
+//! anew from the end of the *next* step on: that step is read, and dropped as late when the clock runs
+//! (videolan/vlc, `es_out.c`, `clock.c`, `video_output.c`, `mp4.c`, read in 3.0.24).
 
 use super::clock::Clock;
+use super::lateness::Lateness;
 use super::log::{Counts, Event, Log, Row};
 use super::{Player, Settings};
 use crate::FrameTable;
@@ -18,9 +20,11 @@ const START_S: f64 = 1.0;
 const STEP: Duration = Duration::from_millis(250);
 /// From the moment that enough is there to the first picture.
 const WAKE_UP: Duration = Duration::from_millis(10);
+/// By so much earlier are decoded pictures let go.
+const JUST_BEFORE: Duration = Duration::from_millis(1);
 /// `clock-jitter`: the delay grows by at most so much.
 const MOST_JITTER: Duration = Duration::from_secs(5);
-/// Threads − 1 and the depth of reordering.
+/// Threads − 1 and the depth of reordering, at three threads.
 const HELD_PICTURES: u32 = 3;
 
 /// A player whose clock runs on.
@@ -32,17 +36,16 @@ pub struct Discard {
     step_ends: Vec<u64>,
     base: Duration,
     delay: Duration,
-    late: [Duration; 3],
-    late_place: usize,
+    late: Lateness,
     asked_at: Instant,
     started_at: Option<Instant>,
-    /// When the picture that is next should have been shown.
+    /// When the clock was stopped.
     stopped_at: Option<Instant>,
     clock: Clock,
     /// Where the viewer is.
     position: Duration,
-    /// The step from which the clock runs, or will.
-    first_step: usize,
+    /// The step from whose end the clock runs, or will, and when it was there; `None`: the next one.
+    first_step: Option<(usize, Instant)>,
     /// The first step that is not there, and the first picture.
     step: usize,
     picture: usize,
@@ -60,14 +63,13 @@ impl Discard {
             film: film.clone(),
             base,
             delay: base,
-            late: [Duration::ZERO; 3],
-            late_place: 0,
+            late: Lateness::default(),
             asked_at: now,
             started_at: None,
             stopped_at: None,
             clock: Clock::Stopped { position: Duration::ZERO },
             position: Duration::ZERO,
-            first_step: 0,
+            first_step: Some((0, now)),
             step: 0,
             picture: 0,
             ended: false,
@@ -103,8 +105,13 @@ impl Discard {
     fn take_pictures(&mut self, now: Instant, received: u64) {
         let grace = self.film.period() / 2;
         while self.needed.get(self.picture).is_some_and(|bytes| *bytes <= received) {
-            let deadline = self.clock.reaches(self.film.time(self.picture));
-            if deadline.is_some_and(|deadline| now > deadline + grace) {
+            let time = self.film.time(self.picture);
+            let is_late = match self.clock {
+                // They wait until just before the clock starts, and are looked at then.
+                Clock::Stopped { position } => time + grace + JUST_BEFORE < position,
+                Clock::Running { since, from } => now + from > since + time + grace,
+            };
+            if is_late {
                 self.counts.discarded += 1;
             } else {
                 self.counts.shown += 1;
@@ -113,23 +120,34 @@ impl Discard {
         }
     }
 
-    /// A step is there: the next one is due now, or later, or was due already.
+    /// A step is there: its end is due now, or later, or was due already.
     fn take_step(&mut self, now: Instant) {
         self.step += 1;
+        let end = Self::step_time(self.step);
         if self.is_complete() {
             self.start(now);
             return;
         }
-        match self.clock.reaches(Self::step_time(self.step)) {
-            Some(due) if now > due => self.flush(now, due),
-            Some(_) => {}
-            None => self.start(now),
+        match (self.clock, self.first_step) {
+            (Clock::Running { .. }, _) => {
+                let due = self.clock.reaches(end).filter(|due| now > *due);
+                if let Some(due) = due {
+                    self.flush(now, now - due);
+                }
+            }
+            (Clock::Stopped { .. }, None) => self.first_step = Some((self.step, now)),
+            (Clock::Stopped { .. }, Some((first, since))) => {
+                let due = since + self.delay + (end - Self::step_time(first));
+                self.late.note(now.since(due));
+                self.start(now);
+            }
         }
     }
 
     /// Starts the clock if more than the delay is there.
     fn start(&mut self, now: Instant) {
-        let there = Self::step_time(self.step - self.first_step);
+        let (first, _) = self.first_step.unwrap_or((self.step, now));
+        let there = Self::step_time(self.step - first);
         if matches!(self.clock, Clock::Running { .. })
             || (there <= self.delay && !self.is_complete())
         {
@@ -137,28 +155,29 @@ impl Discard {
         }
         let since = now + WAKE_UP;
         self.started_at.get_or_insert(since);
-        self.clock = Clock::Running { since, from: Self::step_time(self.first_step) };
+        self.clock = Clock::Running { since, from: Self::step_time(first) };
         if let Some(stopped) = self.stopped_at.take() {
             self.counts.stall += since - stopped;
         }
         self.note(now, Event::Playing);
     }
 
-    /// Throws away what the decoder holds, raises the delay, and buffers from the next step on.
-    fn flush(&mut self, now: Instant, due: Instant) {
+    /// Throws away what the decoder holds, raises the delay, and buffers from the end of the next step on.
+    fn flush(&mut self, now: Instant, late: Duration) {
         self.counts.underflows += 1;
-        self.stopped_at = Some(due);
-        self.clock = Clock::Stopped { position: Self::step_time(self.step) };
+        self.stopped_at = Some(now);
+        self.clock = Clock::Stopped { position: Self::step_time(self.step + 1) };
+        self.first_step = None;
         self.note(now, Event::Underflow);
-        self.late[self.late_place] = now - due;
-        self.late_place = (self.late_place + 1) % self.late.len();
-        let mut sorted = self.late;
-        sorted.sort_unstable();
-        if self.delay + sorted[1] <= self.base + MOST_JITTER {
-            self.delay += sorted[1];
-        }
-        self.first_step = self.step;
-        while self.film.time(self.picture) < Self::step_time(self.step) {
+        self.late.note(late);
+        let raised = self.delay + self.late.median();
+        let raise =
+            if raised <= self.base + MOST_JITTER { raised - self.delay } else { Duration::ZERO };
+        self.delay += raise;
+        self.late.lower(raise);
+        // The first one that is decoded afterwards finds no clock.
+        let lost = Self::step_time(self.step) + self.film.period();
+        while self.film.time(self.picture) < lost && self.picture < self.film.count() {
             self.picture += 1;
             self.counts.flushed += 1;
         }

@@ -6,6 +6,7 @@
 
 mod clock;
 mod discard;
+pub(crate) mod lateness;
 mod log;
 mod wait;
 

@@ -26,8 +26,17 @@ fn pictures_need_all_of_the_file_before_them() {
     assert_eq!(film.duration(), Duration::from_millis(160));
     // The second one shown is the third of the file; the third one shown was there before it.
     assert_eq!(film.needed_bytes(0), [150, 270, 270, 300]);
-    assert_eq!(film.needed_bytes(1), [250, 300, 300, 300]);
+    // The n-th comes out with the one after it in the file.
+    assert_eq!(film.needed_bytes(1), [250, 270, 300, 300]);
     assert_eq!(film.needed_bytes(9), [300; 4]);
+}
+
+#[test]
+fn a_step_ends_with_the_picture_that_is_decoded_at_its_end() {
+    // The third of the file is shown 40 ms before its turn: decoding begins 40 ms before showing.
+    let film = FrameTable::parse(TABLE).expect("a table");
+    assert_eq!(film.step_ends(Duration::from_millis(40)), [270, 300]);
+    assert_eq!(film.step_ends(Duration::from_millis(80)), [300]);
 }
 
 #[test]

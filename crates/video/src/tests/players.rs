@@ -1,4 +1,5 @@
 use crate::FrameTable;
+use crate::progressive::lateness::Lateness;
 use crate::progressive::{Event, Kind, Player, Settings};
 use units::{Duration, Instant};
 
@@ -84,22 +85,24 @@ fn discard_starts_one_step_beyond_its_delay() {
 #[test]
 fn discard_drops_what_is_late_and_buffers_anew() {
     let player = start(Kind::Discard, Settings { held_pictures: Some(0), ..Settings::default() });
-    // 100 pictures, 4 s, are there at 2 s; the clock began at 0.65 s, so they last until 4.65 s. The gap ends
-    // at 4.85 s: pictures 101 to 105 were due 200 to 40 ms ago, and later than half of 40 ms.
-    let player = deliver(player, 20, (2001, 4850));
+    // 101 pictures, the last for 4 s, are there at 2.02 s; the clock began at 0.65 s, so they last until
+    // 4.69 s. The gap ends at 4.85 s: four were due 160 to 40 ms ago, and later than half of 40 ms.
+    let player = deliver(player, 20, (2021, 4850));
     let counts = player.counts();
-    assert_eq!((counts.discarded, counts.underflows), (5, 0));
-    assert_eq!(counts.shown, 245);
+    assert_eq!((counts.discarded, counts.underflows), (4, 0));
+    assert_eq!(counts.shown, 246);
 
-    // A second later the step from 4 s to 4.25 s is there after the next one is due, at 4.9 s.
+    // 0.1 s later: the end of the step at 4.25 s was due at 4.9 s. The six pictures up to it are late, of the
+    // next step the first has no clock, and four are over when the clock starts at the end of that step.
     let player = start(Kind::Discard, Settings { held_pictures: Some(0), ..Settings::default() });
-    let player = deliver(player, 20, (2001, 4950));
+    let player = deliver(player, 20, (2021, 4950));
     let counts = player.counts();
-    assert_eq!(counts.underflows, 1);
-    assert!((5..=7).contains(&counts.discarded), "{counts:?}");
-    // The clock that was due at 4.9 s starts again 10 ms after all the rest came.
-    assert!(counts.stall >= Duration::from_millis(60), "{counts:?}");
-    assert_eq!(counts.shown + counts.discarded + counts.flushed, 250);
+    assert_eq!((counts.underflows, counts.discarded, counts.flushed), (1, 6 + 4, 1));
+    assert_eq!(counts.shown, 250 - 11);
+    // All the rest came at 4.95 s: the clock runs 10 ms later, and ends 0.25 s of film earlier.
+    assert_eq!(counts.stall, Duration::from_millis(10));
+    let ended = moments(&*player, Event::Ended);
+    assert_eq!(ended, [4.96 + (10.0 - 4.5)]);
 }
 
 #[test]
@@ -107,7 +110,7 @@ fn held_pictures_come_out_later() {
     let late = |held| {
         let settings = Settings { held_pictures: Some(held), ..Settings::default() };
         let player = start(Kind::Discard, settings);
-        let player = deliver(player, 20, (2001, 4850));
+        let player = deliver(player, 20, (2021, 4850));
         player.counts().discarded
     };
     assert_eq!(late(3), late(0) + 3);
@@ -124,6 +127,25 @@ fn the_delay_grows_by_the_median_of_the_last_three() {
     assert_eq!(playing.len(), underflows.len() + 1);
     let counts = player.counts();
     assert_eq!(counts.shown + counts.discarded + counts.flushed, 250);
+}
+
+#[test]
+fn latenesses_are_lowered_by_what_the_delay_was_raised_by() {
+    let ms = Duration::from_millis;
+    let mut late = Lateness::default();
+    late.note(ms(300));
+    assert_eq!(late.median(), Duration::ZERO);
+    late.lower(Duration::ZERO);
+    late.note(ms(100));
+    assert_eq!(late.median(), ms(100));
+    // 200 ms of the first are left, of the second nothing.
+    late.lower(ms(100));
+    late.note(ms(50));
+    assert_eq!(late.median(), ms(50));
+    late.lower(ms(50));
+    late.note(ms(400));
+    late.note(ms(500));
+    assert_eq!(late.median(), ms(400));
 }
 
 #[test]

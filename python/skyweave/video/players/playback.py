@@ -45,15 +45,16 @@ class Playback:
         self._seen = Seen()
         self._stalled_ns: int | None = None
         self._stalls_ns = 0
-        self._asked_ns = 0
+        self.asked_ns: int | None = None
+        """When the player was told to play (CLOCK_MONOTONIC)."""
         self.startup_s: float | None = None
         """From the request to the first picture."""
 
     def asked(self) -> None:
         """The player was told to play."""
         with self._lock:
-            self._asked_ns = time.monotonic_ns()
-            self._write("asked", self._asked_ns)
+            self.asked_ns = time.monotonic_ns()
+            self._write("asked", self.asked_ns)
 
     def tell(self, **fields: Any) -> None:
         """Take what the player says of itself now: fields of :class:`Seen`."""
@@ -67,8 +68,8 @@ class Playback:
             if self._seen.state not in ("starting", "stalled"):
                 return
             now = time.monotonic_ns()
-            if self.startup_s is None:
-                self.startup_s = (now - self._asked_ns) / 1e9
+            if self.startup_s is None and self.asked_ns is not None:
+                self.startup_s = (now - self.asked_ns) / 1e9
             if self._stalled_ns is not None:
                 self._stalls_ns += now - self._stalled_ns
                 self._stalled_ns = None
@@ -110,7 +111,7 @@ class Playback:
             self._seen.state = event
             self._write(event, now)
             self._file.close()
-            return self._seen
+            return replace(self._seen)
 
     def _write(self, event: Event, now: int) -> None:
         if self._file.closed:

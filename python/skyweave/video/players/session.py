@@ -24,6 +24,8 @@ from skyweave.video.players.playback import Playback, Seen
 _SAMPLE_S = 0.25
 _LONGEST_S = 86_400.0
 _MOST_THREADS = 64
+_START_S = 60.0
+"""A player may take so long before it asks for the film: a browser on a busy machine."""
 _MISSING_S = 2.0
 """A player that ends further than this before the end of the film did not get all of it."""
 
@@ -124,12 +126,17 @@ def _watch(
             return "ended"
         if signalled.is_set():
             return "interrupted"
-        if time.monotonic() - began >= duration_s:
+        if time.monotonic() >= _counts_from(playback, began) + duration_s:
             return "duration"
         # What a slow look took is not made up for.
         due = max(due + _SAMPLE_S, time.monotonic())
         if not signalled.wait(due - time.monotonic()):
             load.look(time.monotonic() - due)
+
+
+def _counts_from(playback: Playback, began: float) -> float:
+    """Return from when the duration counts: the request for the film, or the longest start."""
+    return began + _START_S if playback.asked_ns is None else playback.asked_ns / 1e9
 
 
 def _check_whole(playback: Playback) -> None:

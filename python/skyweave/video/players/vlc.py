@@ -60,7 +60,8 @@ class Vlc:
     def has_ended(self) -> bool:
         """Whether VLC is at the end of the film."""
         state = self._player.get_state()
-        if state == self._vlc.State.Error:
+        nothing = state == self._vlc.State.Ended and self._playback.startup_s is None
+        if nothing or state == self._vlc.State.Error:
             raise PlayerError(f"VLC gave up: {self._log.error or 'its log does not say why'}")
         return bool(state == self._vlc.State.Ended)
 

@@ -47,9 +47,12 @@ class VlcLog:
             self.discarded += 1
             self.playback.tell(discarded=self.discarded)
         elif _UNDERFLOW in line:
+            self.playback.underflow()
             if raised := _DELAY.search(line):
                 self.delays_ms.append(int(raised.group(1)))
-            self.playback.underflow()
+            else:
+                # A delay that would be too long is not taken: VLC goes on with another clock.
+                self.playback.playing()
         elif _RUNS in line:
             self.playback.playing()
         elif _REQUEST in line:
