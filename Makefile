@@ -10,7 +10,7 @@ COUNT   ?= 10000
 MINUTES ?= 60
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo study test test-rust test-python test-waits faults soak lint format bench fuzz fuzz-long fuzz-night lock sbom clean
+.PHONY: help setup demo study test test-rust test-python test-waits test-players faults soak lint format bench fuzz fuzz-long fuzz-night lock sbom clean
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 14
@@ -28,6 +28,10 @@ test: test-rust test-python ## Run all tests
 test-waits: setup ## Run the tests that wait for networks, processes and signals
 	cargo test --locked --package skyweave-sockets --package skyweave-emulator
 	$(BIN)/pytest -m waits -n 2 --dist loadfile
+
+test-players: setup ## Install the real players and hold the reference players against them (10 minutes, root)
+	scripts/install-players vlc mpv dashjs
+	SKYWEAVE_PLAYERS=1 $(BIN)/pytest tests/players -n 3
 
 faults: ## Run transports through random faults: FROM=0 COUNT=10000 LONG= (and THREADS=)
 	cargo run --release --locked --quiet --package skyweave-sim --example faults -- \
