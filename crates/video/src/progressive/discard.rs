@@ -176,7 +176,7 @@ impl Discard {
         self.delay += raise;
         self.late.lower(raise);
         // The first one that is decoded afterwards finds no clock.
-        let lost = Self::step_time(self.step) + self.film.period();
+        let lost = Self::step_time(self.step) + self.film.period() - JUST_BEFORE;
         while self.film.time(self.picture) < lost && self.picture < self.film.count() {
             self.picture += 1;
             self.counts.flushed += 1;
