@@ -21,7 +21,7 @@ from skyweave.console import Console
 from skyweave.data.writers import write_text
 from skyweave.errors import ConfigError
 from skyweave.forecast.measurement import UNITS, Kind
-from skyweave.forecast.predictors import PREDICTORS, Predictor, predictor
+from skyweave.forecast.predictors import PLAIN, PREDICTORS, Predictor, predictor
 from skyweave.forecast.predictors.compare import Comparison, Split, Verdict, compare
 from skyweave.forecast.predictors.file import read_predictor, to_file
 from skyweave.forecast.predictors.history import EDGE_S, LENGTH_S, PERIOD_S
@@ -36,6 +36,7 @@ from skyweave.printing import put
 
 DEFAULT = "slot-linear"
 COMPARED = "at 1, at 5, at 15, mean 5, mean 15"
+PLAIN_NAMES = ",".join(one.name for one in PLAIN)
 LEARNED = "at 1, at 2, at 3, at 5, at 8, at 12, at 16, at 20"
 
 Column = Annotated[str | None, typer.Option(help="Which series, if there are several.")]
@@ -52,9 +53,9 @@ def compare_series(
     time_column: TimeColumn = None,
     kind: KindOption = None,
     targets: Targets = COMPARED,
-    predictors: Annotated[str, typer.Option(help=f"Some of: {', '.join(PREDICTORS)}.")] = ",".join(
-        PREDICTORS
-    ),
+    predictors: Annotated[
+        str, typer.Option(help=f"Some of: {', '.join(PREDICTORS)}.")
+    ] = PLAIN_NAMES,
     split: Annotated[
         Split, typer.Option(help="Learn from the first 80 %, or leave whole drives out.")
     ] = "time",

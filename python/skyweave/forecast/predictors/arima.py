@@ -1,8 +1,8 @@
 """ARIMA: the order with the least AIC, fitted by statsmodels, served as the weights that it gives.
 
 What an ARIMA process says of its future is linear in its past. Given its last five values the best
-weights follow from its autocovariances (Brockwell and Davis, "Time Series: Theory and Methods",
-section 5.1): no state has to be kept between forecasts.
+weights follow from its autocovariances (Brockwell & Davis 1991, section
+5.1): no state has to be kept between forecasts.
 """
 
 from __future__ import annotations

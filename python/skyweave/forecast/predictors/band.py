@@ -2,8 +2,8 @@
 
 The residuals of the last forecasts, in units of the usual error of their second of the slot, are
 the distribution. A margin at each of its two ends grows with what comes true outside of it and
-shrinks with what does not: online conformal prediction by tracking a quantile (Angelopoulos, Candès
-and Tibshirani, "Conformal PID Control for Time Series Prediction", NeurIPS 2023).
+shrinks with what does not: online conformal prediction by tracking a quantile (Angelopoulos et
+al. 2023, section 2.2).
 """
 
 from __future__ import annotations

@@ -117,7 +117,7 @@ def _skill(ours: float, theirs: float) -> float:
 
 
 def _pinball(found: Outcome) -> float:
-    """Mean pinball loss of the three quantiles (Koenker and Bassett, Econometrica 46, 1978)."""
+    """Mean pinball loss of the three quantiles (Koenker & Bassett 1978)."""
     over = found.came[:, None] - found.bands
     levels = np.array(QUANTILES)
     return float(np.maximum(levels * over, (levels - 1) * over).mean())

@@ -1,7 +1,7 @@
 """A linear model for each second of the slot: what changes from the last value.
 
-Least absolute deviations by iteratively reweighted least squares (Schlossmacher, "An Iterative
-Technique for Absolute Deviations Curve Fitting", JASA 68, 1973), with a small ridge.
+Least absolute deviations by iteratively reweighted least squares (Schlossmacher
+1973), with a small ridge.
 """
 
 from __future__ import annotations

@@ -45,6 +45,7 @@ class Trees:
 
     def sum_of(self, features: Values) -> float:
         """Return the sum of all trees for one row."""
+        features = features.astype(np.float32)  # as XGBoost compares
         tree = np.arange(len(self.values))
         node = np.zeros(len(self.values), np.int64)
         for _ in range(DEPTH):
@@ -54,6 +55,7 @@ class Trees:
 
     def sums_of(self, rows: Values) -> Values:
         """Return the sum of all trees for many rows."""
+        rows = rows.astype(np.float32)
         total: Values = np.zeros(len(rows))
         row = np.arange(len(rows))
         for tree in range(len(self.values)):
@@ -118,7 +120,7 @@ def _whole(dumped: list[dict[str, Any]]) -> Trees:
                 todo += [(2 * place + 1, node), (2 * place + 2, node)]
             else:
                 columns[tree, place] = int(node["split"].removeprefix("f"))
-                limits[tree, place] = node["split_condition"]
+                limits[tree, place] = np.float32(node["split_condition"])
                 child = {one["nodeid"]: one for one in node["children"]}
                 todo += [(2 * place + 1, child[node["yes"]]), (2 * place + 2, child[node["no"]])]
     return Trees(columns, limits, values)
