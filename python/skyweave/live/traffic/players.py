@@ -84,7 +84,8 @@ def play(world: World, run: config.Run, served: Origin, out: Path) -> tuple[int,
     """
     only = run.connections[0]
     around = ["mptcpize", "run"] if only.transport == "mptcp" else []
-    served.start(world, around)
+    prompt = _PROMPT if os.geteuid() == 0 else ()
+    served.start(world, [*prompt, *around])
     epoch_ns = world.start(run.sample_interval_ms)
     watch = {
         "do": "watch",
@@ -98,7 +99,7 @@ def play(world: World, run: config.Run, served: Origin, out: Path) -> tuple[int,
     start_ns = epoch_ns + round(only.start_s * 1e9)
     order = {
         "do": "perform",
-        "argv": [*(_PROMPT if os.geteuid() == 0 else ()), *around, *_driver(run, out, seconds)],
+        "argv": [*prompt, *around, *_driver(run, out, seconds)],
         "cwd": "/",
         "start_ns": start_ns,
         "end_ns": start_ns + round(seconds * 1e9),
