@@ -20,6 +20,7 @@ WAITING = (
     "study/test_cluster.py",
     "study/test_engines.py",
     "study/test_session.py",
+    "video/test_players.py",
 )
 """What waits for a network, a process, a signal or a long computation: ``make test-waits``."""
 
