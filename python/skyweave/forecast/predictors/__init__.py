@@ -11,9 +11,11 @@ from skyweave.forecast.predictors.arima import ARIMA_PREDICTOR
 from skyweave.forecast.predictors.climatology import CLIMATOLOGY
 from skyweave.forecast.predictors.column import EWMA, LAST, MEAN_5, MEAN_300
 from skyweave.forecast.predictors.gradient import GRADIENT
-from skyweave.forecast.predictors.point import Predictor
+from skyweave.forecast.predictors.point import Model, Predictor, Walk, walk
 from skyweave.forecast.predictors.recipe import RECIPE
+from skyweave.forecast.predictors.seconds import Seconds, in_seconds
 from skyweave.forecast.predictors.slot_linear import SLOT_LINEAR
+from skyweave.forecast.predictors.target import Target
 
 PLAIN = (LAST, MEAN_5, MEAN_300, EWMA, CLIMATOLOGY, SLOT_LINEAR)
 """Those that need nothing but NumPy."""
@@ -29,4 +31,15 @@ def predictor(name: str) -> Predictor:
     return PREDICTORS[name]
 
 
-__all__ = ["PLAIN", "PREDICTORS", "Predictor", "predictor"]
+__all__ = [
+    "PLAIN",
+    "PREDICTORS",
+    "Model",
+    "Predictor",
+    "Seconds",
+    "Target",
+    "Walk",
+    "in_seconds",
+    "predictor",
+    "walk",
+]
