@@ -145,6 +145,16 @@ def test_between_with_a_published_band(tmp_path: Path) -> None:
     assert outside["grade"] == "direction only"
 
 
+def test_overlap_of_a_setting_that_changes_nothing(tmp_path: Path) -> None:
+    wanted = {
+        "kind": "overlap", "cells": ["SL"], "where": {"congestion": "bbr"},
+        "by": "loss", "first": 0.0, "second": 0.05,
+    }  # fmt: skip
+    (same,) = graded(tmp_path, LOSSES, wanted)
+    assert same["grade"] == "reproduced"
+    assert set(same["values"]) == {"0.0 (SL)", "0.05 (SL)"}
+
+
 def test_trend(tmp_path: Path) -> None:
     wanted = {"kind": "trend", "along": "loss", "where": {"congestion": "cubic"}, "cells": ["SL"]}
     falls, rises = graded(tmp_path, LOSSES, wanted | {"direction_of_trend": "falls"}, wanted)

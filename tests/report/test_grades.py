@@ -9,6 +9,7 @@ from skyweave.report.criteria.grades import (
     grade_bound,
     grade_equal,
     grade_order,
+    grade_overlap,
     grade_ratio,
     grade_value,
     worst,
@@ -22,6 +23,12 @@ def around(value: float, half: float) -> Estimate:
 
 
 LONE = np.empty(0)
+
+
+def test_overlap() -> None:
+    assert grade_overlap(around(2, 1), around(2.5, 1)) == "reproduced"
+    assert grade_overlap(around(2, 3), around(4, 1)) == "direction only"
+    assert grade_overlap(around(2, 0.5), around(4, 0.5)) == "not reproduced"
 
 
 def test_order() -> None:

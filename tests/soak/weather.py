@@ -136,6 +136,10 @@ class Weather:
         size = free.f_bavail * free.f_frsize - LEFT_BYTES
         if size <= 0:
             return False
-        with filler.open("wb") as file:
-            os.posix_fallocate(file.fileno(), 0, size)
+        try:
+            with filler.open("wb") as file:
+                os.posix_fallocate(file.fileno(), 0, size)
+        except OSError:  # a client was faster with what was free
+            filler.unlink(missing_ok=True)
+            return False
         return self._until(now_s + self._draw.uniform(1.0, 10.0), "disk", filler.unlink)

@@ -1,5 +1,7 @@
 """``skyweave forecast``: slots found in measurements, forecasts from them, and what a file says.
 
+Predictors stand in ``forecast_predict``.
+
 Errors are :class:`SkyweaveError` and pass through to the main command, which prints their sentence
 and exits with code 2.
 """
@@ -18,6 +20,7 @@ from typing import Annotated, Any
 import typer
 from rich.progress import Progress as Bar
 
+from skyweave.cli import forecast_predict
 from skyweave.console import Console
 from skyweave.data.writers import write_bytes
 from skyweave.errors import ConfigError
@@ -32,6 +35,9 @@ from skyweave.printing import put
 forecast_app = typer.Typer(
     help="Slots and handovers in measurements, and forecasts from them.", no_args_is_help=True
 )
+forecast_app.command("compare")(forecast_predict.compare_series)
+forecast_app.command()(forecast_predict.train)
+forecast_app.command()(forecast_predict.run)
 PATIENCE_S = 2.0
 """Nobody needs a progress bar for less."""
 SHOWN = 5

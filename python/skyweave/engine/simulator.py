@@ -52,6 +52,8 @@ def simulate(
         )
     objects = schedulers or {}
     check_names(run, objects)
+    for connection in run.connections:
+        workloads.check_simulated(connection.workload)
     own = {place: (type(one).__name__, one) for place, one in objects.items()}
     try:
         raw = _skyweave.simulate(engine_json(run), own)

@@ -21,6 +21,11 @@ _DTYPES: dict[str, pl.DataType] = {
     "flag": pl.Boolean(),
 }
 
+PROGRAMS = {"video": ("vlc", "mpv"), "adaptive": ("dashjs",)}
+"""Players that are programs of their own, by the kind of workload that they play."""
+_OF_PROGRAMS = {"kind", "direction", "duration_s", "player", "film"}
+"""What a workload may say of what a program plays; the rest the program decides."""
+
 
 @dataclass(frozen=True)
 class Column:
@@ -43,12 +48,47 @@ def tables() -> dict[str, tuple[Column, ...]]:
     return {kind: tuple(Column(**one) for one in columns) for kind, columns in said.items()}
 
 
+def program_of(workload: Bulk | Workload) -> str | None:
+    """Return the player of a workload if it is a program, which only real time can run."""
+    name = getattr(workload, "player", None)
+    return name if name in PROGRAMS.get(workload.kind, ()) else None
+
+
+def check_simulated(workload: Bulk | Workload) -> None:
+    """Refuse a workload that the simulator has no code for: :class:`ConfigError`."""
+    name = program_of(workload)
+    if name is not None:
+        raise ConfigError(
+            f"player '{name}' is a program, which plays in real time: set engine = \"live\", or "
+            'take a player of the simulator (of films in one file "discard" or "wait")'
+        )
+
+
 def check(workload: Bulk | Workload) -> None:
     """Refuse a workload that does not exist or cannot be: :class:`ConfigError`."""
+    _check_player(workload)
+    if program_of(workload) is not None:
+        return
     try:
         _skyweave.check_workload(workload.model_dump_json())
     except ValueError as error:
         raise ConfigError(str(error)) from None
+
+
+def _check_player(workload: Bulk | Workload) -> None:
+    name = getattr(workload, "player", None)
+    kinds = [kind for kind, names in PROGRAMS.items() if name in names]
+    if not kinds:
+        return
+    if workload.kind not in kinds:
+        raise ConfigError(
+            f"'{name}' plays the workload '{kinds[0]}', not '{workload.kind}'; "
+            f"for that take {' or '.join(PROGRAMS.get(workload.kind, ('none',)))}"
+        )
+    for key in sorted({*workload.model_dump(exclude_unset=True)} - _OF_PROGRAMS):
+        raise ConfigError(f"{key} is nothing that player '{name}' can be told; leave it out")
+    if workload.main_direction != "down":
+        raise ConfigError("a film comes down: leave direction out")
 
 
 def frame(

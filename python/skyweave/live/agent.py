@@ -11,6 +11,7 @@ from pathlib import Path
 from skyweave import _skyweave
 from skyweave.live.traffic import quic
 from skyweave.live.traffic.transfer import Flow, Listener, listen, transfer
+from skyweave.live.traffic.watch import Watch
 from skyweave.live.world.messages import Channel, Message
 from skyweave.live.world.programs import ended, measure
 
@@ -28,6 +29,7 @@ class Agent:
         self._listeners: dict[int, Listener] = {}
         self._quic: dict[int, _skyweave.QuicBulkServer] = {}
         self._programs: list[subprocess.Popen[bytes]] = []
+        self._watches: list[Watch] = []
 
     def serve(self) -> None:
         """Answer requests; a failure is an answer, too."""
@@ -35,6 +37,10 @@ class Agent:
             "run": self._run,
             "spawn": self._spawn,
             "measure": self._measure,
+            "lives": self._lives,
+            "perform": self._perform,
+            "watch": self._watch_sockets,
+            "watched": self._watched,
             "collect": self._collect,
             "listen": self._listen,
             "transfer": self._transfer,
@@ -59,15 +65,19 @@ class Agent:
     def _spawn(self, message: Message) -> Message:
         """Start a program in the background; answer when it has opened a socket, or soon after.
 
-        With ``keep`` its output can be had by ``collect``.
+        With ``keep`` its output can be had by ``collect``; with ``log`` all that it says goes to
+        that file.
         """
         before = _sockets()
-        program = subprocess.Popen(
-            message["argv"],
-            cwd=message["cwd"],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE if message.get("keep") else subprocess.DEVNULL,
-        )
+        kept = subprocess.PIPE if message.get("keep") else subprocess.DEVNULL
+        with Path(message.get("log", os.devnull)).open("ab") as log:
+            program = subprocess.Popen(
+                message["argv"],
+                cwd=message["cwd"],
+                stdin=subprocess.DEVNULL,
+                stdout=log if "log" in message else kept,
+                stderr=log if "log" in message else None,
+            )
         self._programs.append(program)
         give_up = time.monotonic() + _OPENING_S
         while _sockets() == before and time.monotonic() < give_up:
@@ -80,6 +90,39 @@ class Agent:
         return measure(
             message["argv"], (message["start_ns"], message["end_ns"]), message["protocol"]
         )
+
+    def _lives(self, message: Message) -> Message:
+        """Answer whether a program in the background still runs."""
+        program = next(one for one in self._programs if one.pid == message["pid"])
+        return {"lives": program.poll() is None}
+
+    def _perform(self, message: Message) -> Message:
+        """Run a program from its start to its end; answer how it ended and what it said."""
+        time.sleep(max(message["start_ns"] - time.monotonic_ns(), 0) / 1e9)
+        program = subprocess.Popen(
+            message["argv"],
+            cwd=message["cwd"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
+        return ended(program, message["end_ns"])
+
+    def _watch_sockets(self, message: Message) -> Message:
+        """Begin to look at the sockets of foreign programs."""
+        self._watches.append(
+            Watch(
+                message["port"],
+                message["on_server"],
+                message["epoch_ns"],
+                message["interval_ns"],
+            )
+        )
+        return {}
+
+    def _watched(self, _: Message) -> Message:
+        """Answer what was seen of them, and stop looking."""
+        return {"seen": self._watches.pop().stop()}
 
     def _collect(self, message: Message) -> Message:
         """Answer what a program in the background has printed, when it has ended."""

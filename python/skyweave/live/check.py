@@ -10,6 +10,7 @@ from skyweave.algorithms.catalogue import name_of
 from skyweave.algorithms.own import is_own
 from skyweave.engine import workloads
 from skyweave.errors import ConfigError
+from skyweave.live.traffic import players
 from skyweave.live.traffic.kernel import CONGESTION
 from skyweave.live.world import addresses
 from skyweave.live.world.world import obstacle
@@ -41,7 +42,7 @@ def refusal(run: config.Run) -> str | None:
         reason = _transport(connection) or _congestion(connection.congestion)
         if reason is not None:
             return reason
-    return _shared(run)
+    return _shared(run) or players.refusal(run)
 
 
 def _workload(connection: config.Connection) -> str | None:

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import json
 import platform
+import shutil
+import tempfile
+from pathlib import Path
 from typing import Any
 
 from skyweave import _skyweave
 from skyweave.algorithms.catalogue import name_of
+from skyweave.engine import workloads
 from skyweave.errors import ConfigError
 from skyweave.live.check import refusal
+from skyweave.live.errors import LiveError
 from skyweave.live.record import gather_quic
 from skyweave.live.record.applications import applications
 from skyweave.live.record.gather import Seen, end_of, gather
-from skyweave.live.traffic import iperf, quic
+from skyweave.live.traffic import iperf, players, quic
 from skyweave.live.traffic.kernel import CONGESTION
 from skyweave.live.world import addresses
 from skyweave.live.world.buffers import Buffers
@@ -40,9 +45,10 @@ def run_live(run: config.Run, source: iperf.Source = "own") -> Record:
     reason = refusal(run) or (iperf.refusal(run) if source == "iperf3" else None)
     if reason is not None:
         raise ConfigError(reason)
+    if players.is_played(run):
+        return _played(run)
     kernel = (one for one in run.connections if one.transport != "mpquic")
-    first = next(kernel, run.connections[0])
-    buffers = Buffers(first.send_buffer_bytes, first.receive_buffer_bytes, first.autotune)
+    buffers = _buffers(next(kernel, run.connections[0]))
     # Ctrl-C is for the study, which lets a run under way finish.
     with World(run.paths, seed=run.seed, buffers=buffers, joined=joined(run), apart=True) as world:
         carry = _by_iperf3 if source == "iperf3" else _by_our_own
@@ -52,6 +58,41 @@ def run_live(run: config.Run, source: iperf.Source = "own") -> Record:
     samples, events, totals = gather(run, epoch_ns, ends, links, view)
     provenance = _provenance(run, source, links["statistics"])
     return Record(samples, events, totals, provenance, applications(run, ends))
+
+
+def _played(run: config.Run) -> Record:
+    """Carry a run out whose player is a program; its sockets are those of programs, too."""
+    only = run.connections[0]
+    congestion = CONGESTION[name_of(only.congestion)]
+    out = Path(tempfile.mkdtemp(prefix="skyweave-player-"))
+    world = World(
+        run.paths,
+        seed=run.seed,
+        buffers=_buffers(only),
+        joined=joined(run),
+        apart=True,
+        congestion=congestion,
+    )
+    try:
+        with players.prepare(run) as origin, world:
+            epoch_ns, played = players.play(world, run, origin, out)
+            links = world.finish()
+        players.check_congestion(played.server, congestion)
+    except LiveError as error:
+        raise LiveError(f"{error} (what the player recorded is in {out})") from error
+    ends = [played.client], [played.server]
+    samples, events, totals = gather(run, epoch_ns, ends, links)
+    name = str(workloads.program_of(only.workload))
+    provenance = {**_provenance(run, name, links["statistics"]), "player": played.facts}
+    record = Record(samples, events, totals, provenance, applications(run, ends))
+    shutil.rmtree(out, ignore_errors=True)
+    return record
+
+
+def _buffers(connection: config.Connection) -> Buffers:
+    return Buffers(
+        connection.send_buffer_bytes, connection.receive_buffer_bytes, connection.autotune
+    )
 
 
 def _by_our_own(world: World, run: config.Run) -> tuple[int, Ends]:
@@ -122,9 +163,7 @@ def _flows(run: config.Run, epoch_ns: int) -> list[tuple[dict[str, Any], dict[st
     return flows
 
 
-def _provenance(
-    run: config.Run, source: iperf.Source, statistics: dict[str, Any]
-) -> dict[str, Any]:
+def _provenance(run: config.Run, source: str, statistics: dict[str, Any]) -> dict[str, Any]:
     return {
         "engine": "live",
         "kernel": platform.release(),

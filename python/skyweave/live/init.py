@@ -33,7 +33,13 @@ class Init:
         self._host = host
         self._paths: list[dict[str, Any]] = setup["paths"]
         self._wires = [
-            Wire(place, path["name"], path["backup"], path["name"] in setup["joined"])
+            Wire(
+                place,
+                path["name"],
+                path["backup"],
+                path["name"] in setup["joined"],
+                setup["congestion"],
+            )
             for place, path in enumerate(self._paths)
         ]
         self._seed: int = setup["seed"]

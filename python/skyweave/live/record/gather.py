@@ -87,8 +87,8 @@ class View:
         self._sums = self._path_sums("sender")
 
     def _ended(self) -> float:
-        """Return when the last byte was delivered, or the time was over."""
-        done_ns = self._receiver["completed_ns"]
+        """Return when the last byte was delivered, a program ended, or the time was over."""
+        done_ns = self._receiver["completed_ns"] or self._receiver.get("ended_ns")
         if done_ns is not None:
             return float(done_ns - self._epoch_ns) / 1e9
         return end_of(self._connection, self._run)

@@ -61,7 +61,7 @@ def set_congestion(sock: socket.socket, name: str) -> None:
 def tcp_state(sock: socket.socket) -> ConnectionInfo:
     """Return the state of a TCP socket in the form of a connection with one subflow."""
     raw = sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _TCP_INFO_BYTES)
-    only = _subflow(raw, sock.getsockname()[:2], sock.getpeername()[:2])
+    only = subflow_info(raw, sock.getsockname()[:2], sock.getpeername()[:2])
     return ConnectionInfo(False, 0, (only,))
 
 
@@ -86,7 +86,7 @@ def mptcp_state(sock: socket.socket) -> ConnectionInfo:
     about = whole.raw[_FULL_HEADER.size :]
     flags, reinjections = struct.unpack_from("=I", about, 8)[0], struct.unpack_from("=I", about, 44)
     subflows = tuple(
-        _subflow(
+        subflow_info(
             infos.raw[place * _TCP_INFO_BYTES : (place + 1) * _TCP_INFO_BYTES],
             _address(flows.raw, place * _SUBFLOW_BYTES + 8),
             _address(flows.raw, place * _SUBFLOW_BYTES + 8 + 128),
@@ -101,7 +101,8 @@ def _fallen_back(sock: socket.socket) -> ConnectionInfo:
     return ConnectionInfo(True, 0, state.subflows)
 
 
-def _subflow(raw: bytes, local: tuple[str, int], remote: tuple[str, int]) -> SubflowInfo:
+def subflow_info(raw: bytes, local: tuple[str, int], remote: tuple[str, int]) -> SubflowInfo:
+    """Return what a ``struct tcp_info`` says of the socket with these addresses."""
     raw = raw.ljust(_TCP_INFO_BYTES, b"\0")
     u32: tuple[int, ...] = struct.unpack_from("=24I", raw, 8)
     unacked, sacked, lost, retrans = u32[4:8]

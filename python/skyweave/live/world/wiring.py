@@ -25,6 +25,8 @@ _CLONE_NEWNET = 0x40000000
 QUEUE_PACKETS = 10_000
 """Packets that a device holds until the relay reads them; the kernel's 500 would lose some."""
 _FIRST_TABLE = 100
+_RTAX_CC_ALGO = 16
+"""Its number in linux/rtnetlink.h."""
 _MPTCP_SUBFLOW, _MPTCP_BACKUP = 1 << 1, 1 << 2
 """``MPTCP_PM_ADDR_FLAG_SUBFLOW`` and ``_BACKUP`` (linux/mptcp.h)."""
 
@@ -38,11 +40,27 @@ class Wire:
     backup: bool
     joined: bool
     """Whether Multipath TCP may use it."""
+    congestion: str | None = None
+    """The kernel's name of the congestion control of connections over it, at both ends; ``None``:
+    that of the machine. Programs cannot set another."""
 
     @property
     def device(self) -> str:
         """The name of its network device."""
         return addresses.device(self.place, self.name)
+
+    @property
+    def metrics(self) -> dict[str, dict[str, str | int]]:
+        """What its routes say of connections (``congctl lock`` of ip-route(8)).
+
+        A parameter of the namespace would not do: ``tcp_congestion_control`` takes only what the
+        machine allows to everybody. Without the lock Multipath TCP gives a subflow that joins after
+        any ``setsockopt`` of the program the machine's (``sync_socket_options``,
+        net/mptcp/sockopt.c).
+        """
+        if self.congestion is None:
+            return {}
+        return {"metrics": {"cc_algo": self.congestion, "lock": 1 << _RTAX_CC_ALGO}}
 
 
 def new_network() -> int:
@@ -111,7 +129,7 @@ def wire_server(wires: list[Wire]) -> None:
             index = ip.link_lookup(ifname=wire.device)[0]
             ip.link("set", index=index, state="up", txqlen=QUEUE_PACKETS)
             target = f"{addresses.client_address(wire.place)}/32"
-            ip.route("add", dst=target, oif=index, prefsrc=addresses.SERVER)
+            ip.route("add", dst=target, oif=index, prefsrc=addresses.SERVER, **wire.metrics)
 
 
 def wire_client(wire: Wire) -> None:
@@ -132,12 +150,10 @@ def client_up(wire: Wire) -> None:
     with IPRoute() as ip:
         index = ip.link_lookup(ifname=wire.device)[0]
         ip.link("set", index=index, state="up")
-        ip.route("replace", dst=addresses.NETWORK, oif=index, prefsrc=own, table=table)
-        through = f"{addresses.server_address(wire.place)}/32"
-        ip.route("replace", dst=through, oif=index, prefsrc=own)
-        ip.route(
-            "add", dst=f"{addresses.SERVER}/32", oif=index, prefsrc=own, priority=1 + wire.place
-        )
+        common = {"oif": index, "prefsrc": own, **wire.metrics}
+        ip.route("replace", dst=addresses.NETWORK, table=table, **common)
+        ip.route("replace", dst=f"{addresses.server_address(wire.place)}/32", **common)
+        ip.route("add", dst=f"{addresses.SERVER}/32", priority=1 + wire.place, **common)
     if wire.joined:
         flags = _MPTCP_SUBFLOW | (_MPTCP_BACKUP if wire.backup else 0)
         number = index.to_bytes(4, sys.byteorder)  # pyroute2 takes it as raw bytes

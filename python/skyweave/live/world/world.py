@@ -54,8 +54,9 @@ class World:
     """A context manager; inside, ``client`` and ``server`` are the channels to the agents.
 
     ``joined``: the paths that Multipath TCP may use, all if not given. ``apart``: in a session of
-    its own, which Ctrl-C on the terminal does not reach. Raises :class:`LiveError`
-    when the world cannot be made, and from its methods when it has ended.
+    its own, which Ctrl-C on the terminal does not reach. ``congestion``: the kernel's name of the
+    congestion control of programs that set none; the machine's if not given. Raises
+    :class:`LiveError` when the world cannot be made, and from its methods when it has ended.
     """
 
     def __init__(
@@ -66,6 +67,7 @@ class World:
         buffers: Buffers | None = None,
         joined: Sequence[str] | None = None,
         apart: bool = False,
+        congestion: str | None = None,
     ) -> None:
         self._apart = apart
         self._setup: Message = {
@@ -74,6 +76,7 @@ class World:
             "seed": seed,
             "buffers": asdict(buffers) if buffers else None,
             "joined": [path.name for path in paths] if joined is None else list(joined),
+            "congestion": congestion,
         }
         self._process: subprocess.Popen[bytes] | None = None
         self._channels: list[Channel] = []

@@ -13,7 +13,10 @@ from skyweave.study.language.criteria import Contrast
 
 @of_results(Contrast)
 def contrast(criterion: Contrast, results: Results) -> Found | str:
-    """Compare a statistic over all pairs on two groups of drives that were drawn independently."""
+    """Compare a statistic over all pairs on two groups of drives that were drawn independently.
+
+    Pairs whose paths were run alone, too; all of them, or the paths, where there are none.
+    """
     why = missing(results, criterion.drives, criterion.than)
     if why is not None:
         return why
@@ -22,7 +25,9 @@ def contrast(criterion: Contrast, results: Results) -> Found | str:
     found = {}
     there = criterion.than_quantity or criterion.quantity
     for one, quantity in ((panel, criterion.quantity), (other, there)):
-        cells = [one.samples(quantity, cell) for cell in one.comparable]
+        cells = [
+            one.samples(quantity, cell) for cell in one.comparable or one.bonded or one.singles
+        ]
         each = [np.concatenate(parts) for parts in zip(*cells, strict=True)]
         found[one.drives] = one.draws.estimate(each, criterion.statistic)
     difference = found[panel.drives] - found[other.drives]

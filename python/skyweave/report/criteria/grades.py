@@ -65,6 +65,14 @@ def grade_bound(estimate: Estimate, relation: Literal["<", "<=", ">", ">="], lim
     return REPRODUCED if _holds(inner, relation, limit) else DIRECTION
 
 
+def grade_overlap(first: Estimate, second: Estimate) -> Grade:
+    """Grade "the same": each value in the other's interval, or intervals that meet."""
+    if second.low <= first.value <= second.high and first.low <= second.value <= first.high:
+        return REPRODUCED
+    meets = first.low <= second.high and second.low <= first.high
+    return DIRECTION if meets else NOT_REPRODUCED
+
+
 def grade_value(estimate: Estimate, published: float, tolerance: float) -> Grade:
     """Grade a value: within the relative tolerance, an interval that reaches it, or not."""
     low, high = sorted((published * (1 - tolerance), published * (1 + tolerance)))

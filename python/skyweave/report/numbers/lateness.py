@@ -26,12 +26,16 @@ class Flagged:
     settings: str
     lateness_p99_ms: float | None
     """How late packets were, 99th percentile; ``None`` where the record does not say."""
+    player_share: float | None = None
+    """How much of a core the player took, where it is a program (0 to 1)."""
 
     @property
     def words(self) -> str:
         """The run and its lateness in one line."""
         late = self.lateness_p99_ms
         said = "lateness not recorded" if late is None else f"p99 {late:.1f} ms late"
+        if self.player_share is not None:
+            said += f", player {100 * self.player_share:.0f} % of a core"
         where = f"{self.paths} {self.direction} on {self.drive}, seed {self.seed}"
         return f"{where} ({self.settings}): {said}"
 
@@ -44,6 +48,8 @@ class EngineFacts:
     kernels: list[str]
     sources: list[str]
     """What sent and received in live runs: ``own`` or ``iperf3``."""
+    players: list[str]
+    """Players that were programs, with their versions and how much of a core they took."""
     live_runs: int
     flagged: list[Flagged]
 
@@ -53,6 +59,7 @@ class EngineFacts:
             "engines_used": self.engines,
             "kernels": self.kernels,
             "live_sources": self.sources,
+            "players": self.players,
             "live_runs": self.live_runs,
             "flagged_runs": [asdict(run) for run in self.flagged],
         }
@@ -66,6 +73,7 @@ def engine_facts(results: Results) -> EngineFacts:
         engines=list(dict.fromkeys(str(labels["engine"]) for _, labels in results.runs)),
         kernels=sorted({str(facts.get("kernel", "not recorded")) for facts in provenance.values()}),
         sources=sorted({str(facts.get("source", "not recorded")) for facts in provenance.values()}),
+        players=_players(list(provenance.values())),
         live_runs=len(live),
         flagged=[
             _flagged(key, live[key], facts) for key, facts in provenance.items() if is_late(facts)
@@ -85,6 +93,26 @@ def lateness_ms(provenance: dict[str, Any]) -> float | None:
     return None if p99 is None else float(p99) / 1000
 
 
+def player_share(provenance: dict[str, Any]) -> float | None:
+    """Return how much of a core the player of a live run took; ``None`` where it is no program."""
+    share = provenance.get("player", {}).get("processor", {}).get("player_share")
+    return None if share is None else float(share)
+
+
+def _players(runs: list[dict[str, Any]]) -> list[str]:
+    """Return a line for each player and version: its runs, and the processor that they took."""
+    found: dict[str, list[float]] = {}
+    for provenance in runs:
+        told = provenance.get("player")
+        if told:
+            name = f"{told.get('player')} {told.get('version') or '(version not told)'}"
+            found.setdefault(name, []).append(player_share(provenance) or 0.0)
+    return [
+        f"{name}: {len(of)} runs, {100 * min(of):.0f} to {100 * max(of):.0f} % of a core"
+        for name, of in sorted(found.items())
+    ]
+
+
 def _flagged(key: str, labels: Labels, provenance: dict[str, Any]) -> Flagged:
     words = [labels[name] for name in ("transport", "scheduler", "congestion", "flows")]
     return Flagged(
@@ -96,4 +124,5 @@ def _flagged(key: str, labels: Labels, provenance: dict[str, Any]) -> Flagged:
         paths=labels["paths"],
         settings=", ".join(str(word) for word in words if word not in (None, "one")),
         lateness_p99_ms=lateness_ms(provenance),
+        player_share=player_share(provenance),
     )

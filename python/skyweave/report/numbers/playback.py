@@ -15,7 +15,8 @@ def playback_quantities(record: Record) -> dict[str, Values]:
     Of all players of a run: ``discarded`` pictures, ``underflows``, ``stall_s`` and ``switches``
     are sums; ``startup_s`` (infinite for a film that never began), ``played_mbps`` (mean nominal
     bitrate of the chunks that came) and ``qoe`` are means. ``delivered_at_mb``: megabytes (10^6)
-    that had come when so much time as the film lasts had passed since the request.
+    that had come when so much time as the film lasts had passed since the request. A run in which
+    a player does not tell a number has none.
     """
     video, adaptive = record.application.get("video"), record.application.get("adaptive")
     sessions = [*_sessions(video), *_sessions(adaptive)]
@@ -37,8 +38,10 @@ def _sessions(table: pl.DataFrame | None) -> list[pl.DataFrame]:
     return [] if table is None else table.partition_by("connection", maintain_order=True)
 
 
-def _last(session: pl.DataFrame, column: str) -> float:
-    return float(session[column][-1])
+def _last(session: pl.DataFrame, column: str) -> float | None:
+    """Return the last value that a player told; ``None`` if it told none."""
+    told = session[column].drop_nulls()
+    return float(told[-1]) if len(told) else None
 
 
 def _startup_s(session: pl.DataFrame) -> float:
@@ -46,20 +49,31 @@ def _startup_s(session: pl.DataFrame) -> float:
     return float(playing[0] - session["time_s"][0]) if len(playing) else float(np.inf)
 
 
-def _played_mbps(session: pl.DataFrame) -> float:
-    came = session.filter(pl.col("event") == "response")["bitrate_mbps"].to_numpy()
-    return float(came.mean()) if len(came) else 0.0
+def _played_mbps(session: pl.DataFrame) -> float | None:
+    """Return the mean bitrate of the chunks that came; of a player that does not tell them, that of
+    the samples in which it played."""
+    if session["chunk"].null_count() < len(session):
+        came = session.filter(pl.col("event") == "response")["bitrate_mbps"].to_numpy()
+        return float(came.mean()) if len(came) else 0.0
+    moves = session["position_s"].diff() > 0
+    shown = session.filter(moves.fill_null(False))["bitrate_mbps"].drop_nulls()
+    return float(shown.to_numpy().mean()) if len(shown) else None
 
 
-def _delivered_mb(session: pl.DataFrame) -> float:
-    end_s = session["time_s"][0] + session["film_s"][0]
+def _delivered_mb(session: pl.DataFrame) -> float | None:
+    film_s = _last(session, "film_s")
+    if film_s is None:
+        return None
+    end_s = session["time_s"][0] + film_s
     by_then = session.filter(pl.col("time_s") <= end_s + 1e-6)
     return float(by_then["received_bytes"][-1]) / 1e6
 
 
-def _sum(values: list[float]) -> Values:
-    return np.array([sum(values)]) if values else np.empty(0)
+def _sum(values: list[float | None]) -> Values:
+    told = [value for value in values if value is not None]
+    return np.array([sum(told)]) if told and len(told) == len(values) else np.empty(0)
 
 
-def _mean(values: list[float]) -> Values:
-    return np.array([sum(values) / len(values)]) if values else np.empty(0)
+def _mean(values: list[float | None]) -> Values:
+    total = _sum(values)
+    return total / len(values) if total.size else total

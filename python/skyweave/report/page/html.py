@@ -188,7 +188,11 @@ def _engine_words(facts: EngineFacts) -> list[tuple[str, str]]:
     said = [("engine", ", ".join(words[name] for name in facts.engines))]
     if facts.live_runs:
         said.append(("kernel", ", ".join(facts.kernels)))
+    if facts.players:
+        said.append(("players", "; ".join(facts.players)))
         said.append(("live traffic", ", ".join(facts.sources)))
+    if facts.players:
+        said.append(("players", "; ".join(facts.players)))
     return said
 
 

@@ -17,6 +17,7 @@ from skyweave.study.language.criteria import (
     Criterion,
     FirstInShare,
     Ordering,
+    Overlap,
     Published,
     RatioBand,
     Trend,
@@ -141,7 +142,9 @@ def _check_values(what: str, criterion: Across, runs: list[Labels]) -> None:
         values = [criterion.winner]
     elif isinstance(criterion, Between):
         values = [criterion.first, *criterion.second]
-    if isinstance(criterion, FirstInShare | Between):
+    elif isinstance(criterion, Overlap):
+        values = [criterion.first, criterion.second]
+    if isinstance(criterion, FirstInShare | Between | Overlap):
         for value in values:
             if all(r[criterion.by] != value for r in runs):
                 _known(what, criterion.by, str(value), {str(r[criterion.by]) for r in runs})

@@ -37,4 +37,6 @@ def workload_of(
     way = "both" if chosen.direction == "both" else direction
     found: config.Workload = chosen.model_copy(update={"direction": way, "duration_s": duration_s})
     workloads.check(found)
+    if one["engine"] == "sim":
+        workloads.check_simulated(found)
     return found

@@ -273,6 +273,20 @@ class Between(_Across):
     """Settings that may vary, and the values that count."""
 
 
+class Overlap(_Across):
+    """Under two values of a setting a statistic lies in each other's intervals; the worst decides.
+
+    Intervals that meet, with a value outside of one, are direction only.
+    """
+
+    kind: Literal["overlap"]
+    by: str
+    first: Setting
+    second: Setting
+    where_any: dict[str, tuple[Setting, ...]] = Field(default_factory=dict)
+    """Settings that may vary, and the values that count."""
+
+
 class Every(_Across):
     """A statistic stays on one side of a limit under every remaining setting; the worst decides."""
 
@@ -294,7 +308,7 @@ class Covers(_Across):
     share: Annotated[float, Field(gt=0, le=1)]
 
 
-Across = FirstInShare | Spread | Trend | BestUnder | Between | Every | Covers
+Across = FirstInShare | Spread | Trend | BestUnder | Between | Overlap | Every | Covers
 Criterion = Annotated[
     Ordering
     | RatioBand

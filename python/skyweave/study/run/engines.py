@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from skyweave.algorithms.own import is_own, load
+from skyweave.engine import workloads
 from skyweave.errors import ConfigError, SkyweaveError
 from skyweave.model.config import Run
 from skyweave.model.record import Engine, Record
@@ -20,7 +21,10 @@ from skyweave.study.run.sources import ROOT, digest
 
 SourceName = Literal["own", "iperf3"]
 """What sends and receives in live runs."""
-LIVE_CODE = ("skyweave.live.engine",)
+LIVE_CODE = (
+    "skyweave.live.engine",
+    *(f"skyweave.video.players.{name}" for names in workloads.PROGRAMS.values() for name in names),
+)
 """Where the code of live runs begins; it starts its processes by name."""
 
 
