@@ -42,6 +42,10 @@ COMMANDS = {
     "orbit": Later(
         "skyweave.cli.orbit:orbit_app", "Satellites over a terminal: passes, schedules, RTTs, maps."
     ),
+    "dish": Later(
+        "skyweave.cli.dish:dish_app",
+        "A Starlink dish: record what it says, look at that, fake one.",
+    ),
     "quic": Later(
         "skyweave.cli.quic:quic_app", "Multipath QUIC on real interfaces: serve files, fetch them."
     ),
