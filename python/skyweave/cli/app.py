@@ -57,7 +57,8 @@ COMMANDS = {
         "skyweave.cli.radio:radio_app", "Signal strength of LTE cells to capacity, and to drives."
     ),
     "video": Later(
-        "skyweave.cli.video:video_app", "Films to play over emulated paths, and their frame tables."
+        "skyweave.cli.video:video_app",
+        "Play films over emulated paths; make films and their frame tables.",
     ),
     "bench": Later(
         "skyweave.cli.bench.app:bench_app", "Measure how fast Skyweave is on this machine."
