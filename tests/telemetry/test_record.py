@@ -45,7 +45,7 @@ def test_what_a_crash_left_is_whole(tmp_path):
     store = Store(tmp_path)
     for row in rows(HOUR_S, 1000):
         store.add("probe", SCHEMA, [row])
-    (tmp_path / ".probe-20260501T00.parquet.draft-old").write_bytes(b"half")
+    (tmp_path / f".probe-20260501T00.parquet.draft-{os.getpid()}").write_bytes(b"half")
     assert len(read(tmp_path, "probe", SCHEMA)) >= 700
     Store(tmp_path)
     assert [one.name for one in tmp_path.iterdir()] == ["probe-20260501T00.parquet"]
