@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -79,7 +79,7 @@ class Rates:
             return {"forecast_updates": [_update(at, row[:, None], (0.5,)) for at, row in rows]}
         factors = _factors(what, session, len(rates))
         if what.kind == "capacity":
-            series = _series(np.arange(float(len(rates))), (rates * factors)[:, None], (0.5,))
+            series = _series(range(len(rates)), (rates * factors)[:, None], (0.5,))
             return {"forecast": {"down_mbps": series}}
         means = [rates[at : at + what.ahead_s].mean() for at in range(len(rates))]
         rows = [(at, np.array([[mean * factors[at]]])) for at, mean in enumerate(means)]
@@ -200,16 +200,16 @@ def _factors(what: RateForecast, session: Session, count: int) -> Values:
     return factors
 
 
-def _series(times_s: Values, rows: Values, quantiles: tuple[float, ...]) -> dict[str, Any]:
+def _series(times_s: Sequence[float], rows: Values, quantiles: tuple[float, ...]) -> dict[str, Any]:
     values = np.maximum(np.round(rows, 3), 0.0)
-    return {"times_s": times_s.tolist(), "quantiles": list(quantiles), "values": values.tolist()}
+    return {"times_s": list(times_s), "quantiles": list(quantiles), "values": values.tolist()}
 
 
 def _update(at_s: int, rows: Values, quantiles: tuple[float, ...] = QUANTILES) -> dict[str, Any]:
     """A forecast that is made at ``at_s``; a row holds until the next one."""
     ahead = np.array(TARGETS_S[: len(rows)] if len(rows) > 1 else (1,))
-    times_s = np.round(at_s + np.concatenate([[0], ahead[:-1]]), 3)
+    times_s = at_s + np.concatenate([[0.0], ahead[:-1]])
     return {
         "arrives_s": float(at_s),
-        "forecast": {"down_mbps": _series(times_s.astype(np.float64), rows, quantiles)},
+        "forecast": {"down_mbps": _series(times_s.tolist(), rows, quantiles)},
     }
