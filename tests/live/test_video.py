@@ -9,7 +9,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 from made_paths import path
+from typer.testing import CliRunner
 
+from skyweave.cli.video import video_app
 from skyweave.engine.simulator import simulate
 from skyweave.errors import ConfigError
 from skyweave.live.check import refusal
@@ -59,6 +61,17 @@ def test_the_reference_player_shows_a_film_over_real_sockets(
     assert last["received_bytes"] == PICTURES * PICTURE_BYTES
     assert last["discarded"] == 0
     assert playback_quantities(record)["startup_s"][0] > 0.02
+
+
+def test_a_film_is_played_over_real_sockets_by_one_command(tmp_path: Path) -> None:
+    table = tmp_path / "short.csv"
+    table.write_text(film()["csv"])
+    words = ["play", "--engine", "live", "--film", str(table)]
+    words += ["--path", "a=down=20,up=20,rtt=10", "--path", "b=down=20,up=20,rtt=20"]
+    found = CliRunner().invoke(video_app, words)
+    assert found.exit_code == 0, found.output
+    assert "reference over Multipath TCP, cubic-linux, in real time" in found.stdout
+    assert f"{PICTURES * PICTURE_BYTES / 1e6:.1f}" in found.stdout
 
 
 def test_adaptive_video_chooses_over_real_sockets() -> None:

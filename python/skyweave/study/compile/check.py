@@ -189,7 +189,22 @@ def _check(what: str, chosen: Selection, labels: list[Labels], varies: set[str])
             f"{what}: its runs differ in {open_keys[0]} ({options}); "
             f"choose one: where = {{{open_keys[0]} = …}}"
         )
+    _check_engine_follows(what, found, varies)
     return runs
+
+
+def _check_engine_follows(what: str, found: list[Labels], varies: set[str]) -> None:
+    """Refuse runs of one workload under both engines where the workload alone is to vary."""
+    if "engine" in varies:
+        return
+    both = [
+        item for item in found if {**item, "engine": "sim"} in found and item["engine"] != "sim"
+    ]
+    if both:
+        raise ConfigError(
+            f"{what}: its runs of {both[0]['workload']} are of both engines; "
+            'choose one: where = { engine = "sim" } or { engine = "live" }'
+        )
 
 
 def _check_cells(what: str, cells: Iterable[str], runs: list[Labels]) -> None:

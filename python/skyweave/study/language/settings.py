@@ -221,6 +221,7 @@ class Settings(StudyModel):
             '`"sim"`: the simulator, in virtual time; `"live"`: Linux\'s own TCP and MPTCP over '
             "emulated links, in real time",
             default="sim",
+            follows=("workload",),  # players that are programs play live
         ),
     ] = None
     file_mib: Annotated[
