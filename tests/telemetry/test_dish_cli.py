@@ -21,7 +21,9 @@ def run(*words: str) -> str:
 def test_record_writes_what_the_dish_remembers(fake, clock, tmp_path):
     dish = fake()
     clock.now += 100
-    run("record", "--host", dish.host, "--out", str(tmp_path / "dish"), "--duration", "0")
+    run(
+        "record", "--host", dish.host, "--out", str(tmp_path / "dish"), "--duration", "0",
+        "--timeout", "60")  # fmt: skip
     assert len(read(tmp_path / "dish", "history", history.SCHEMA)) == 100
 
 

@@ -46,6 +46,10 @@ COMMANDS = {
         "skyweave.cli.dish:dish_app",
         "A Starlink dish: record what it says, look at that, fake one.",
     ),
+    "probe": Later(
+        "skyweave.cli.probe:probe_app",
+        "Own probes, ten a second: run them, answer them, follow the way.",
+    ),
     "quic": Later(
         "skyweave.cli.quic:quic_app", "Multipath QUIC on real interfaces: serve files, fetch them."
     ),

@@ -7,17 +7,14 @@ and exits with code 2.
 from __future__ import annotations
 
 import math
-import signal
-import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
 from skyweave.cli.orbit_options import Request, with_orbit
+from skyweave.cli.stopping import stopped
 from skyweave.console import Console
 from skyweave.errors import ConfigError
 from skyweave.model.drive import PathTrace
@@ -52,6 +49,9 @@ def record(
     location: Annotated[
         bool, typer.Option("--location", help="Also the location, if its owner allows that.")
     ] = False,
+    timeout: Annotated[
+        float, typer.Option(metavar="S", min=0.1, max=60, help="How long an answer is waited for.")
+    ] = 3.0,
     quota_mb: Annotated[
         float, typer.Option(metavar="MB", min=1, help="Beyond it the oldest hours are removed.")
     ] = QUOTA_BYTES / 1e6,
@@ -71,7 +71,7 @@ def record(
     address(host, "--host")
     clock = address(ntp, "--ntp") if ntp else (address(host, "--host")[0], PORT)
     store = Store(out, int(quota_mb * 1e6))
-    with Dish(host) as dish, _stopped() as stop:
+    with Dish(host, timeout) as dish, stopped() as stop:
         recorder = Recorder(
             dish, store, Options(satellites, clear_map, location),
             offset=lambda: clock_offset_s(clock), warn=lambda said: complain(f"skyweave: {said}"),
@@ -130,7 +130,7 @@ def fake(
         frame="FRAME_EARTH" if frame == "earth" else "FRAME_UT", attitude=lambda _: pointing,
         planned=planned,
     )  # fmt: skip
-    with _stopped() as stop, made:
+    with stopped() as stop, made:
         clock = f", its clock at {ntp}" if ntp else ""
         Console(stderr=True, soft_wrap=True).print(
             f"A dish at {world.spec.terminal} answers at {made.host}{clock}; Ctrl-C ends it."
@@ -145,21 +145,6 @@ def address(text: str, option: str) -> tuple[str, int]:
     if not (colon and bare and port.isascii() and port.isdigit() and 0 <= int(port) < 65_536):
         raise ConfigError(f"{option} {text}: write ADDRESS:PORT, such as 192.168.100.1:9200")
     return bare, int(port)
-
-
-@contextmanager
-def _stopped() -> Iterator[threading.Event]:
-    """Yield an event that Ctrl-C and SIGTERM set: what was recorded must be written first."""
-    stop = threading.Event()
-    before = {
-        number: signal.signal(number, lambda *_: stop.set())
-        for number in (signal.SIGINT, signal.SIGTERM)
-    }
-    try:
-        yield stop
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _boresight(text: str) -> tuple[float, float]:

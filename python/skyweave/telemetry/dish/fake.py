@@ -89,6 +89,7 @@ class FakeDish:
         """Listen; :class:`ConfigError` if the address cannot be had."""
         if self._ntp is not None:
             self.ntp_port = self._ntp.start()
+        self.world.at(math.floor(self._now()))  # the schedule of this hour: no client waits for it
         missing = self._has(Fault.FIELD_MISSING)
         schema = self._schemas[missing]
         self._server = grpc.server(
