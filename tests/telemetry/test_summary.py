@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import polars as pl
 import pytest
 from typer.testing import CliRunner
 
 from skyweave.cli import app as cli
 from skyweave.errors import DataError
 from skyweave.telemetry.dish import status
+from skyweave.telemetry.dish.record import PIXELS
 from skyweave.telemetry.dish.summary import distribution, outages, phases, read_recorded, spikes
+from skyweave.telemetry.export import export
 from skyweave.telemetry.probes.pinger import SCHEMA
 from skyweave.telemetry.store import Store, read
 
@@ -82,6 +85,28 @@ def test_stats_and_plot_at_the_command_line(tmp_path):
     ran = CliRunner().invoke(cli.app, ["dish", "plot", str(folder), "--out", str(picture)])
     assert ran.exit_code == 0, ran.output
     assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_an_export_tells_no_place(tmp_path):
+    folder = recorded(tmp_path / "dish")
+    store = Store(folder)
+    place = {"latitude_deg": 47.6123, "longitude_deg": -122.3345, "height_m": 123.0}
+    store.add("status", status.SCHEMA, [{"time_unix_s": EDGE_S + 200, "q_x": 0.5, **place}])
+    store.add("pixels", PIXELS, [{"time_unix_s": EDGE_S, "row": 1, "column": 2}])
+    store.flush()
+    assert [one.name for one in export(folder, tmp_path / "out")] == [
+        "status.parquet", "probes.parquet",
+    ]  # fmt: skip
+    given = pl.read_parquet(tmp_path / "out" / "status.parquet")
+    assert len(given) == 92
+    assert not {*status.ATTITUDE, *status.PLACE} & set(given.columns)
+    export(folder, tmp_path / "all", location=True)
+    given = pl.read_parquet(tmp_path / "all" / "status.parquet")
+    assert given.select(status.PLACE).row(-1) == (47.6, -122.3, 100.0)
+    assert given["q_x"][-1] == 0.5
+    assert (tmp_path / "all" / "pixels.parquet").exists()
+    with pytest.raises(DataError, match="nothing to export"):
+        export(tmp_path / "missing", tmp_path / "none")
 
 
 def test_a_folder_without_rows_is_refused(tmp_path):

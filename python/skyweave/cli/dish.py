@@ -192,6 +192,22 @@ def plot(
 
 
 @dish_app.command()
+def export(
+    folder: Folder,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Where the files go.")],
+    location: Annotated[
+        bool,
+        typer.Option("--location", help="With attitude, map and place, rounded to 0.1 degrees."),
+    ] = False,
+) -> None:
+    """Write what can be given away: without what tells where the dish stands."""
+    from skyweave.telemetry.export import export as give_away
+
+    for file in give_away(folder, out, location):
+        Console(soft_wrap=True).print(f"{file}")
+
+
+@dish_app.command()
 def satellites(
     folder: Folder,
     terminal: Annotated[str, typer.Option(metavar="PLACE", help="Where the dish stood.")],
