@@ -43,7 +43,8 @@ COMMANDS = {
         "skyweave.cli.orbit:orbit_app", "Satellites over a terminal: passes, schedules, RTTs, maps."
     ),
     "quic": Later(
-        "skyweave.cli.quic:quic_app", "Multipath QUIC on real interfaces: serve files, fetch them."
+        "skyweave.cli.quic:quic_app",
+        "Multipath QUIC on real interfaces: files, and TCP connections of any program.",
     ),
     "algorithms": Later(
         "skyweave.cli.algorithms:algorithms_app",
