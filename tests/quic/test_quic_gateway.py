@@ -35,12 +35,19 @@ class Handler(SimpleHTTPRequestHandler):
         """Say nothing."""
 
 
+class Web(ThreadingHTTPServer):
+    """A server to which a connection that breaks off is no error."""
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Say nothing."""
+
+
 @pytest.fixture
 def web(tmp_path: Path) -> Iterator[tuple[Path, str]]:
     """A folder and the address of the web server that serves it."""
     root = tmp_path / "web"
     root.mkdir()
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Handler, directory=str(root))) as server:
+    with Web(("127.0.0.1", 0), partial(Handler, directory=str(root))) as server:
         thread = Thread(target=server.serve_forever)
         thread.start()
         yield root, f"127.0.0.1:{server.server_address[1]}"
@@ -62,7 +69,9 @@ def begin() -> Iterator[partial[tuple[subprocess.Popen[str], list[str]]]]:
     yield partial(start)
     for process in started:
         process.kill()
-        process.communicate()
+        process.wait()
+        if process.stderr is not None:
+            process.stderr.close()
 
 
 def found(pattern: str, lines: list[str]) -> str:
