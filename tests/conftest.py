@@ -20,6 +20,9 @@ WAITING = (
     "study/test_cluster.py",
     "study/test_engines.py",
     "study/test_session.py",
+    "telemetry/test_dish.py",
+    "telemetry/test_probes.py",
+    "telemetry/test_public_client.py",
     "video/test_players.py",
 )
 """What waits for a network, a process, a signal or a long computation: ``make test-waits``."""

@@ -87,3 +87,23 @@ def test_spearman() -> None:
     assert metrics.spearman(x, np.ones(4)) == 0
     ties = metrics.spearman(np.array([1.0, 1.0, 2.0]), np.array([1.0, 2.0, 3.0]))
     assert ties == pytest.approx(np.sqrt(3) / 2)
+
+
+def _link(capacity: dict[str, object]) -> dict[str, object]:
+    return {
+        "down": {"capacity": capacity, "outages": []},
+        "present": [{"start_s": 0, "end_s": None}],
+    }
+
+
+def test_a_capacity_that_loops_begins_again() -> None:
+    steps = {"kind": "steps", "times_s": [0.0, 1.0], "mbps": [2.0, 6.0], "repeat_s": 2.0}
+    found = metrics.capacity_in_bins(_link(steps), "down", 1.0, 5.0)
+    assert found.tolist() == [2, 6, 2, 6, 2]
+    once = metrics.capacity_in_bins(_link({**steps, "repeat_s": None}), "down", 1.0, 5.0)
+    assert once.tolist() == [2, 6, 6, 6, 6]
+    # Two packets of 1500 bytes in each second, and the trace is a second long.
+    packets = {"kind": "opportunities", "times_ms": [500, 1000]}
+    found = metrics.capacity_in_bins(_link(packets), "down", 2.0, 4.0)
+    assert found == pytest.approx([0.024, 0.024], rel=0.5)
+    assert found.sum() * 2 / 0.012 == pytest.approx(7, abs=1)

@@ -103,6 +103,37 @@ def test_figures_about_the_other_engine_are_left_out_with_a_note(tmp_path: Path)
         prepared(tmp_path, BOTH + figure)
 
 
+TWO_PLAYERS = """
+[[compare]]
+drives = "alaska"
+paths = "SL"
+engine = {engine}
+workload = {{ kind = "video", player = "discard" }}
+
+[[compare]]
+drives = "alaska"
+paths = "SL"
+engine = "live"
+workload = {{ kind = "video", player = "wait" }}
+
+[[figures]]
+id = "f"
+title = "t"
+kind = "compare"
+drives = "alaska"
+by = "workload"
+"""
+
+
+def test_players_are_compared_across_engines_if_each_has_one(tmp_path: Path) -> None:
+    alone = SMALL[: SMALL.index("[[compare]]")]
+    assert prepared(tmp_path, alone + TWO_PLAYERS.format(engine='"sim"')).plan.figures
+    with pytest.raises(ConfigError, match=r"its runs of video\(player=wait\) are of both engines"):
+        prepared(tmp_path, alone + TWO_PLAYERS.format(engine='"sim"').replace("discard", "wait"))
+    with pytest.raises(ConfigError, match=r"of both engines; choose one: where = \{ engine"):
+        prepared(tmp_path, alone + TWO_PLAYERS.format(engine='["sim", "live"]'))
+
+
 def test_size_of_both(tmp_path: Path) -> None:
     size = prepared(tmp_path, BOTH).size
     assert (size["runs"], size["simulated_runs"], size["live_runs"]) == (12, 6, 6)

@@ -42,6 +42,14 @@ COMMANDS = {
     "orbit": Later(
         "skyweave.cli.orbit:orbit_app", "Satellites over a terminal: passes, schedules, RTTs, maps."
     ),
+    "dish": Later(
+        "skyweave.cli.dish:dish_app",
+        "A Starlink dish: record what it says, look at that, fake one.",
+    ),
+    "probe": Later(
+        "skyweave.cli.probe:probe_app",
+        "Own probes, ten a second: run them, answer them, follow the way.",
+    ),
     "quic": Later(
         "skyweave.cli.quic:quic_app",
         "Multipath QUIC on real interfaces: files, and TCP connections of any program.",
@@ -54,7 +62,8 @@ COMMANDS = {
         "skyweave.cli.radio:radio_app", "Signal strength of LTE cells to capacity, and to drives."
     ),
     "video": Later(
-        "skyweave.cli.video:video_app", "Films to play over emulated paths, and their frame tables."
+        "skyweave.cli.video:video_app",
+        "Play films over emulated paths; make films and their frame tables.",
     ),
     "bench": Later(
         "skyweave.cli.bench.app:bench_app", "Measure how fast Skyweave is on this machine."

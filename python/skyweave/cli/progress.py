@@ -76,7 +76,7 @@ class _Left(ProgressColumn):
         """Render the column: seconds of runs not done, less what passed since the last ended."""
         since = time.monotonic() - task.fields["since"]
         left = max(task.remaining or 0.0, 0.0) / self._at_a_time - since
-        return Text(f"ready in {_clock(max(left, 0.0))}")
+        return Text(f"ready in {clock(max(left, 0.0))}")
 
 
 class _Rate(ProgressColumn):
@@ -142,10 +142,10 @@ def _live_lines(console: Console, seconds: Sequence[float], at_a_time: int) -> R
     return advance
 
 
-def _clock(seconds: float) -> str:
+def clock(seconds: float) -> str:
     """Return seconds as a clock says them.
 
-    >>> _clock(75.2), _clock(3725)
+    >>> clock(75.2), clock(3725)
     ('1:15', '1:02:05')
     """
     minutes, rest = divmod(round(seconds), 60)

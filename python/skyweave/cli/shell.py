@@ -10,7 +10,7 @@ import typer
 from skyweave.cli.profiles import KEYS, parse_path
 from skyweave.live.shell import run_shell
 
-_PROFILE = (
+PROFILE = (
     "A path, e.g. starlink=alaska/starlink, lte=down=lte.down,up=lte.up,rtt=50 or "
     "wifi=down=50,up=20,rtt=30,loss=0.001. May be given several times. Keys: "
     + "; ".join(f"{key} ({meaning})" for key, meaning in KEYS.items())
@@ -19,7 +19,7 @@ _PROFILE = (
 
 
 def shell(
-    path: Annotated[list[str], typer.Option(metavar="NAME=PROFILE", help=_PROFILE)],
+    path: Annotated[list[str], typer.Option(metavar="NAME=PROFILE", help=PROFILE)],
     command: Annotated[
         list[str] | None, typer.Argument(help="What to run, after --; your shell if not given.")
     ] = None,

@@ -1,4 +1,4 @@
-"""``skyweave video``: films to play over emulated paths."""
+"""``skyweave video``: films, and what a viewer sees of them over emulated paths."""
 
 from __future__ import annotations
 
@@ -7,17 +7,18 @@ from typing import Annotated
 
 import typer
 
+from skyweave.cli import video_play
 from skyweave.printing import put
 from skyweave.video import film, ladder
 
 video_app = typer.Typer(
-    help="Films to play over emulated paths, and their frame tables.", no_args_is_help=True
+    help="Play films over emulated paths; make films and their frame tables.", no_args_is_help=True
 )
 
 
 @video_app.callback()
 def _video() -> None:
-    """Films to play over emulated paths, and their frame tables."""
+    """Play films over emulated paths; make films and their frame tables."""
 
 
 @video_app.command("file")
@@ -50,3 +51,6 @@ def make_ladder(
     found = ladder(top, length, cache)
     put(str(found.manifest))
     put(str(found.sizes))
+
+
+video_app.command("play")(video_play.play)

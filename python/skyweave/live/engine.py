@@ -35,18 +35,21 @@ _GRACE_S = 30.0
 """How long after its end an answer of a run may take."""
 
 
-def run_live(run: config.Run, source: iperf.Source = "own") -> Record:
+def run_live(run: config.Run, source: iperf.Source = "own", out: Path | None = None) -> Record:
     """Carry a run out in a world of its own, in real time; the record has the simulator's columns.
 
     ``source``: what sends and receives. What a kernel does not report is null, and with iperf3 the
-    kernel is not asked. Raises :class:`ConfigError` for what cannot be done
-    (:func:`skyweave.live.check.refusal`), and :class:`LiveError` when the world fails.
+    kernel is not asked. ``out``: folder in which a player that is a program writes what it sees
+    while it plays; one of its own, which is gone after a success, if not given.
+
+    Raises :class:`ConfigError` for what cannot be done (:func:`skyweave.live.check.refusal`), and
+    :class:`LiveError` when the world fails.
     """
     reason = refusal(run) or (iperf.refusal(run) if source == "iperf3" else None)
     if reason is not None:
         raise ConfigError(reason)
     if players.is_played(run):
-        return _played(run)
+        return _played(run, out)
     kernel = (one for one in run.connections if one.transport != "mpquic")
     buffers = _buffers(next(kernel, run.connections[0]))
     # Ctrl-C is for the study, which lets a run under way finish.
@@ -60,11 +63,11 @@ def run_live(run: config.Run, source: iperf.Source = "own") -> Record:
     return Record(samples, events, totals, provenance, applications(run, ends))
 
 
-def _played(run: config.Run) -> Record:
+def _played(run: config.Run, wanted: Path | None) -> Record:
     """Carry a run out whose player is a program; its sockets are those of programs, too."""
     only = run.connections[0]
     congestion = CONGESTION[name_of(only.congestion)]
-    out = Path(tempfile.mkdtemp(prefix="skyweave-player-"))
+    out = wanted or Path(tempfile.mkdtemp(prefix="skyweave-player-"))
     world = World(
         run.paths,
         seed=run.seed,
@@ -85,7 +88,8 @@ def _played(run: config.Run) -> Record:
     name = str(workloads.program_of(only.workload))
     provenance = {**_provenance(run, name, links["statistics"]), "player": played.facts}
     record = Record(samples, events, totals, provenance, applications(run, ends))
-    shutil.rmtree(out, ignore_errors=True)
+    if wanted is None:
+        shutil.rmtree(out, ignore_errors=True)
     return record
 
 

@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,9 @@ from skyweave.live.world import addresses, wiring
 from skyweave.live.world.buffers import Buffers
 from skyweave.live.world.messages import Channel, Message
 from skyweave.live.world.wiring import Wire
+
+_REAL_TIME = 20
+"""The priority of relays in the class SCHED_FIFO: beyond that of a run under ``chrt -f 10``."""
 
 
 class Init:
@@ -118,10 +122,11 @@ class Init:
 
     def _start(self, message: Message) -> Message:
         epoch_ns = message["epoch_ns"]
-        self._relay = _skyweave.Relay(
-            self._paths_json, self._devices, self._seed, epoch_ns,
-            message["interval_ms"], message["capture"],
-        )  # fmt: skip
+        with _real_time():  # which the relay's thread inherits
+            self._relay = _skyweave.Relay(
+                self._paths_json, self._devices, self._seed, epoch_ns,
+                message["interval_ms"], message["capture"],
+            )  # fmt: skip
         for wire, path in zip(self._wires, self._paths, strict=True):
             for window in path["present"]:
                 for key, up in (("start_s", True), ("end_s", False)):
@@ -178,6 +183,25 @@ def name_hosts(names: list[str]) -> None:
         Path(file.name).chmod(0o644)
         # util-linux knows the ways of mount(2); the mount outlives the name of the file.
         subprocess.run(["mount", "--bind", file.name, "/etc/hosts"], check=True)
+
+
+@contextlib.contextmanager
+def _real_time() -> Iterator[None]:
+    """Let threads that begin here run before all ordinary ones, where this user may ask for that.
+
+    A relay sleeps most of the time; one that waits for the processor is late with packets that the
+    links have released (``docs/live.md``, lateness).
+    """
+    policy, param = os.sched_getscheduler(0), os.sched_getparam(0)
+    try:
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(_REAL_TIME))
+    except PermissionError:
+        yield
+        return
+    try:
+        yield
+    finally:
+        os.sched_setscheduler(0, policy, param)
 
 
 def main() -> None:

@@ -55,14 +55,23 @@ pub(super) fn run(seed: u64, size: Size) -> FaultRun {
         receive_buffer_bytes: log_uniform(random, 3e3, 3e6) as u64,
         autotune: random.random_bool(0.5),
     };
+    let slowest_s = if size == Size::Long { slowest_s(&transfer, &connection) } else { 0.0 };
     let config = RunConfig {
         paths: paths(random, &span, (transport, connection.start_s)),
         connections: vec![connection],
         seed,
-        stop_after_s: span.faults_s + GRACE_S + if span.fast { 600.0 } else { 0.0 },
+        stop_after_s: span.faults_s + GRACE_S + slowest_s,
         sample_interval_ms: 1000,
     };
     FaultRun { seed, config, channel: channel(random, &span), transfer }
+}
+
+/// What a healthy transfer takes at most: a window each round trip, and a second for that, which is more than any path
+/// drawn here takes, three times over.
+fn slowest_s(transfer: &Transfer, connection: &ConnectionConfig) -> f64 {
+    let bytes: u64 = transfer.down_bytes.iter().chain(&transfer.up_bytes).sum();
+    let window = connection.send_buffer_bytes.min(connection.receive_buffer_bytes);
+    3.0 * bytes as f64 / window as f64
 }
 
 /// One to four; the interface of one may go for good. It is never the only one of a transport that

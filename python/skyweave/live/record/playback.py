@@ -15,12 +15,15 @@ _MOST_BYTES = 64 * 2**20
 """A record beyond this is none of a play-out of a day."""
 
 
-def read_lines(file: Path) -> list[dict[str, Any]]:
+def read_lines(file: Path, tail_bytes: int = 0) -> list[dict[str, Any]]:
     """Return what a player has written; a last line that was cut short is left out.
 
+    ``tail_bytes``: how many bytes at the end of the file are read, where it is not 0.
     Raises :class:`OSError` where there is no such file.
     """
     with file.open("rb") as text:
+        if tail_bytes:
+            text.seek(max(file.stat().st_size - tail_bytes, 0))
         lines = text.read(_MOST_BYTES).split(b"\n")
     found = []
     for line in lines:

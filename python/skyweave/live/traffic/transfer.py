@@ -220,13 +220,14 @@ def _look(live: _Live, tick: int) -> None:
     if live.over or live.opened_ns is None:
         live.over = live.over or time.monotonic_ns() >= live.flow.end_ns
         return
+    is_complete = live.completed_ns is not None  # asked first: then the last row has every byte
     moved_bytes = live.moved_bytes if live.end is None else live.end.moved_bytes
     row: dict[str, Any] = {"tick": tick, "at_ns": time.monotonic_ns(), "bytes": moved_bytes}
     row |= live.last_state or _state(live)
     live.rows.append(row)
     if live.is_carrying:
         return  # it ends by itself, and has something to say
-    if live.completed_ns is not None or row["at_ns"] >= live.flow.end_ns:
+    if is_complete or row["at_ns"] >= live.flow.end_ns:
         live.over = True
         _end(live)
 

@@ -24,6 +24,8 @@ LEGEND_LETTERS = 120
 """About as many letters fit into a line of the legend, its marks included."""
 WIDTH = 0.8
 """Of a group, in units of the distance of two groups."""
+FEW = 12
+"""Up to so many runs are drawn one by one."""
 
 
 @of_settings("compare")
@@ -31,7 +33,8 @@ def compare(canvas: Canvas) -> Figure:
     """A group for each value of ``x`` (or each path set), in it a mark for each value of ``by``.
 
     Dot: the statistic of the runs; thick line: its 95 % interval; thin line (of medians): 5 to
-    95 % of the runs; diamond: published. Other selections (``beside``) stand next to it.
+    95 % of the runs; points: the runs themselves, up to ``FEW``; diamond: published. Other
+    selections (``beside``) stand next to it.
     """
     spec = canvas.spec
     figure = Figure(figsize=(WIDTH_IN, 3.9), layout=ConstrainedLayoutEngine(wspace=0.06))
@@ -95,6 +98,9 @@ def _mark(
             low, high = np.percentile(samples, [5, 95])
             axes.vlines(at, scale * low, scale * high, color=colour, linewidth=1.1, alpha=0.6)
         middle = variant.panel.estimate(quantity, cell, canvas.spec.statistic)
+        if 1 < len(samples) <= FEW:
+            places = at + 0.05 * (np.arange(len(samples)) - (len(samples) - 1) / 2)
+            axes.plot(places, scale * samples, ".", color=colour, alpha=0.55, markersize=4)
         ends = np.nan_to_num([middle.low, middle.high], nan=middle.value)
         axes.vlines(at, scale * ends[0], scale * ends[1], color=colour, linewidth=3.2)
         axes.plot([at], [scale * middle.value], "o", color=colour, markersize=5, zorder=4)

@@ -52,10 +52,10 @@ def paths_figure(record: Record, colours: dict[str, str], direction: str) -> Fig
     carried = [carried_mbps(record, path["name"], duration_s) for path in paths]
     for axes, path, capacity, rates in zip(panels, paths, capacities, carried, strict=False):
         colour = colours.get(path["name"], LIGHT["other1"])
-        _one(axes, (capacity, rates), colour, path["name"])
+        draw_carried(axes, (capacity, rates), colour, path["name"])
         _events(axes, record, path, max(float(capacity.max(initial=0)), 0.1))
     if len(paths) > 1:
-        _one(panels[-1], (total_of(capacities), total_of(carried)), LIGHT["bonded"], "all")
+        draw_carried(panels[-1], (total_of(capacities), total_of(carried)), LIGHT["bonded"], "all")
     panels[-1].set_xlabel("time (s)")
     panels[-1].set_xlim(0, duration_s)
     handles, labels = panels[0].get_legend_handles_labels()
@@ -63,7 +63,8 @@ def paths_figure(record: Record, colours: dict[str, str], direction: str) -> Fig
     return figure
 
 
-def _one(axes: Axes, series: tuple[Values, Values], colour: str, name: str) -> None:
+def draw_carried(axes: Axes, series: tuple[Values, Values], colour: str, name: str) -> None:
+    """Draw what was carried over what could have been, both in bins of ``BIN_S``."""
     capacity, rates = series
     edges = np.arange(len(rates) + 1) * BIN_S
     axes.fill_between(

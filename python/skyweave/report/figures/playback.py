@@ -28,27 +28,38 @@ def playback(source: Source) -> Sketch:
 def playback_figure(runs: Sequence[tuple[str, Record]]) -> Figure:
     """Draw the buffer of a player over time, run below run, with what the viewer missed.
 
+    A player that does not tell its buffer (VLC) has its position in the film instead.
+
     Of a film in one file the pictures that came too late stand in each panel, of one in chunks the
     bitrate of the chunks; a mark stands where the player ran dry.
     """
     figure = Figure(figsize=(WIDTH_IN, 1.0 + 1.7 * len(runs)), layout="constrained")
     panels = figure.subplots(len(runs), 1, sharex=True, squeeze=False)[:, 0]
     for axes, (label, record) in zip(panels, runs, strict=True):
-        table = _session(record)
-        times = table["time_s"].to_numpy()
-        axes.fill_between(times, 0, table["buffer_s"].to_numpy(), color=LIGHT["soft"], alpha=0.4,
-                          linewidth=0, label="buffer (s)")  # fmt: skip
-        dry = table.filter(pl.col("event") == _STOPPED)["time_s"].to_numpy()
-        (marks,) = axes.plot(dry, np.zeros(len(dry)), "v", color=LIGHT["ink"], markersize=5,
-                             clip_on=False, label="ran dry")  # fmt: skip
-        marks.set_in_layout(False)
-        axes.set_ylim(0, None)
-        axes.set_ylabel("buffer (s)", fontsize=9)
+        draw_playback(axes, record)
         axes.set_title(label, loc="left", fontsize=9)
-        _second(axes.twinx(), table)
     panels[-1].set_xlabel("time (s)")
     panels[-1].set_xlim(0, None)
     return figure
+
+
+def draw_playback(axes: Axes, record: Record) -> None:
+    """Draw one run: the buffer, or of a player that does not tell it where in the film it is."""
+    table = _session(record)
+    times = table["time_s"].to_numpy()
+    if table["buffer_s"].null_count() < len(table):
+        axes.fill_between(times, 0, table["buffer_s"].to_numpy(), color=LIGHT["soft"], alpha=0.4,
+                          linewidth=0)  # fmt: skip
+        axes.set_ylabel("buffer (s)", fontsize=9)
+    else:
+        axes.plot(times, table["position_s"].to_numpy(), color=LIGHT["soft"], linewidth=1.6)
+        axes.set_ylabel("position (s)", fontsize=9)
+    dry = table.filter(pl.col("event") == _STOPPED)["time_s"].to_numpy()
+    (marks,) = axes.plot(dry, np.zeros(len(dry)), "v", color=LIGHT["ink"], markersize=5,
+                         clip_on=False)  # fmt: skip
+    marks.set_in_layout(False)
+    axes.set_ylim(0, None)
+    _second(axes.twinx(), table)
 
 
 def _session(record: Record) -> pl.DataFrame:

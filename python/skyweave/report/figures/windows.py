@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import polars as pl
 from matplotlib.figure import Figure
 
@@ -28,8 +29,10 @@ def windows_figure(runs: Sequence[tuple[str, Record]], colours: dict[str, str]) 
         own = record.samples.filter((pl.col("connection") == 0) & (pl.col("path") != ""))
         for (path,), samples in own.group_by("path", maintain_order=True):
             name = str(path)
+            # A window of 0 is none: no subflow is there.
+            packets = samples["cwnd_packets"].to_numpy()
             axes.plot(
-                samples["time_s"].to_numpy(), samples["cwnd_packets"].to_numpy(),
+                samples["time_s"].to_numpy(), np.where(packets > 0, packets, np.nan),
                 color=colours.get(name, LIGHT["other1"]), linewidth=1.2, label=name,
             )  # fmt: skip
         axes.set_ylim(0, None)

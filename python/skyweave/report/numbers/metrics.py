@@ -157,13 +157,25 @@ def capacity_in_bins(
     capacity = link["capacity"]
     if capacity["kind"] == "opportunities":
         times = np.array(capacity["times_ms"]) / 1000
+        (times,) = _looped(float(times[-1]), duration_s, times)
         counts, _ = np.histogram(times, np.arange(int(duration_s / bin_s + 1e-9) + 1) * bin_s)
         return counts * 0.012 / bin_s
     if capacity["kind"] == "constant":
         times, rates = np.zeros(1), np.array([float(capacity["mbps"])])
     else:
         times, rates = np.array(capacity["times_s"]), np.array(capacity["mbps"])
+        period_s = capacity.get("repeat_s")
+        if period_s:
+            inside = times < period_s
+            times, rates = _looped(period_s, duration_s, times[inside], rates[inside])
     out = [(one["start_s"], one["end_s"]) for one in link["outages"]]
     away = gaps([(one["start_s"], one["end_s"]) for one in path["present"]])
     times, rates = silenced(times, rates, [*out, *away])
     return steps_to_bins(times, rates, bin_s, duration_s)
+
+
+def _looped(period_s: float, duration_s: float, times_s: Values, *columns: Values) -> list[Values]:
+    """Return times that begin again after each period until ``duration_s``, and what goes along."""
+    rounds = int(np.ceil(duration_s / period_s)) if period_s > 0 else 1
+    starts = np.repeat(np.arange(rounds) * period_s, len(times_s))
+    return [np.tile(times_s, rounds) + starts, *(np.tile(column, rounds) for column in columns)]

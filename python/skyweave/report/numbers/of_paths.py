@@ -16,8 +16,8 @@ def of_paths(record: Record, names: Sequence[str]) -> dict[str, Values]:
 
     ``retransmissions`` are packets of all connections, ``retransmission_rate`` of those sent there
     (0 to 1); ``cwnd`` is the mean and ``cwnd_sd`` the standard deviation of the sampled congestion
-    windows of the first connection, in packets, while it lasts. A ratio to nothing is infinite;
-    one of nothing to nothing and what an engine does not report are left out.
+    windows of the first connection, in packets, while the path has a subflow. A ratio to nothing is
+    infinite; one of nothing to nothing and what an engine does not report are left out.
     """
     found: dict[str, dict[str, float]] = {}
     for name in names:
@@ -47,7 +47,7 @@ def _of(record: Record, name: str) -> dict[str, float]:
         if sent:
             found["retransmission_rate"] = again / sent
     own = (pl.col("connection") == 0) & (pl.col("path") == name)
-    windows = record.samples.filter(own)["cwnd_packets"].drop_nulls().to_numpy()
+    windows = record.samples.filter(own & (pl.col("cwnd_packets") > 0))["cwnd_packets"].to_numpy()
     if len(windows):
         found |= {"cwnd": float(windows.mean()), "cwnd_sd": float(windows.std())}
     return found

@@ -16,6 +16,7 @@ from skyweave.study.language.criteria import (
     Contrast,
     Criterion,
     FirstInShare,
+    GainShare,
     Ordering,
     Overlap,
     Published,
@@ -144,7 +145,9 @@ def _check_values(what: str, criterion: Across, runs: list[Labels]) -> None:
         values = [criterion.first, *criterion.second]
     elif isinstance(criterion, Overlap):
         values = [criterion.first, criterion.second]
-    if isinstance(criterion, FirstInShare | Between | Overlap):
+    elif isinstance(criterion, GainShare):
+        values = [criterion.first, criterion.base, criterion.best]
+    if isinstance(criterion, FirstInShare | Between | Overlap | GainShare):
         for value in values:
             if all(r[criterion.by] != value for r in runs):
                 _known(what, criterion.by, str(value), {str(r[criterion.by]) for r in runs})
@@ -186,7 +189,22 @@ def _check(what: str, chosen: Selection, labels: list[Labels], varies: set[str])
             f"{what}: its runs differ in {open_keys[0]} ({options}); "
             f"choose one: where = {{{open_keys[0]} = …}}"
         )
+    _check_engine_follows(what, found, varies)
     return runs
+
+
+def _check_engine_follows(what: str, found: list[Labels], varies: set[str]) -> None:
+    """Refuse runs of one workload under both engines where the workload alone is to vary."""
+    if "engine" in varies:
+        return
+    both = [
+        item for item in found if {**item, "engine": "sim"} in found and item["engine"] != "sim"
+    ]
+    if both:
+        raise ConfigError(
+            f"{what}: its runs of {both[0]['workload']} are of both engines; "
+            'choose one: where = { engine = "sim" } or { engine = "live" }'
+        )
 
 
 def _check_cells(what: str, cells: Iterable[str], runs: list[Labels]) -> None:

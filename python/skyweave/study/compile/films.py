@@ -47,7 +47,14 @@ def _film(workload: config.Workload, folder: Path) -> dict[str, str]:
     name = film["file"]
     if not isinstance(name, str) or set(film) != {"file"}:
         raise ConfigError('film = { file = "..." } takes the name of a frame table alone')
-    file = folder / name
+    return frame_table(folder / name)
+
+
+def frame_table(file: Path) -> dict[str, str]:
+    """Return the frame table of a file as a workload has it.
+
+    Raises :class:`ConfigError` for a file that cannot be read.
+    """
     try:
         text = read_regular(file, MOST_BYTES).decode("ascii")
     except OSError as error:
@@ -58,4 +65,4 @@ def _film(workload: config.Workload, folder: Path) -> dict[str, str]:
         raise ConfigError(
             f"film {file}: is no frame table; make one with 'skyweave video file'"
         ) from error
-    return {"name": Path(name).stem, "csv": text}
+    return {"name": file.stem, "csv": text}

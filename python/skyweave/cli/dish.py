@@ -1,0 +1,171 @@
+"""``skyweave dish``: record what a Starlink dish says, look at it, fake a dish.
+
+Errors are :class:`SkyweaveError` and pass through to the main command, which prints their sentence
+and exits with code 2.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from skyweave.cli.orbit_options import Request, with_orbit
+from skyweave.cli.stopping import stopped
+from skyweave.console import Console
+from skyweave.errors import ConfigError
+from skyweave.model.drive import PathTrace
+from skyweave.printing import complain
+from skyweave.telemetry.store import QUOTA_BYTES, Store
+
+dish_app = typer.Typer(
+    help="A Starlink dish: record what it says, look at that, fake one.", no_args_is_help=True
+)
+Folder = Annotated[Path, typer.Argument(metavar="DIR", help="A folder of 'dish record'.")]
+
+
+@dish_app.command()
+def record(
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder of the Parquet files.")],
+    host: Annotated[
+        str | None, typer.Option(metavar="ADDRESS:PORT", help="Default 192.168.100.1:9200.")
+    ] = None,
+    ntp: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS:PORT", help="A clock to compare with; default the dish."),
+    ] = None,
+    satellites: Annotated[
+        bool, typer.Option("--satellites", help="Also new pixels of the obstruction map, at 2 Hz.")
+    ] = False,
+    clear_map: Annotated[
+        float | None,
+        typer.Option(
+            metavar="S", min=15, help="Empty the map that often; the owner's app shows that."
+        ),
+    ] = None,
+    location: Annotated[
+        bool, typer.Option("--location", help="Also the location, if its owner allows that.")
+    ] = False,
+    timeout: Annotated[
+        float, typer.Option(metavar="S", min=0.1, max=60, help="How long an answer is waited for.")
+    ] = 3.0,
+    quota_mb: Annotated[
+        float, typer.Option(metavar="MB", min=1, help="Beyond it the oldest hours are removed.")
+    ] = QUOTA_BYTES / 1e6,
+    duration: Annotated[
+        float, typer.Option(metavar="S", min=0, help="Stop then; else at Ctrl-C.")
+    ] = math.inf,
+) -> None:
+    """Record a dish: status each second, its history each five minutes."""
+    from skyweave.telemetry.clock import PORT, clock_offset_s
+    from skyweave.telemetry.dish.client import HOST, Dish
+    from skyweave.telemetry.dish.record import Options, Recorder
+    from skyweave.telemetry.dish.record import record as go_on
+
+    if clear_map is not None and not satellites:
+        raise ConfigError("--clear-map is for --satellites; leave it out, or give both")
+    host = host or HOST
+    address(host, "--host")
+    clock = address(ntp, "--ntp") if ntp else (address(host, "--host")[0], PORT)
+    store = Store(out, int(quota_mb * 1e6))
+    with Dish(host, timeout) as dish, stopped() as stop:
+        recorder = Recorder(
+            dish, store, Options(satellites, clear_map, location),
+            offset=lambda: clock_offset_s(clock), warn=lambda said: complain(f"skyweave: {said}"),
+        )  # fmt: skip
+        Console(stderr=True, soft_wrap=True).print(f"Recording {host} into {out}; Ctrl-C ends it.")
+        go_on(recorder, stop, duration)
+    Console(soft_wrap=True).print(f"{out}: {recorder.rows:,} statuses")
+
+
+@dish_app.command()
+@with_orbit
+def fake(
+    request: Request,
+    listen: Annotated[
+        str, typer.Option(metavar="ADDRESS:PORT", help="Where to answer.")
+    ] = "127.0.0.1:9200",
+    ntp: Annotated[
+        str | None, typer.Option(metavar="ADDRESS:PORT", help="Where its clock answers (NTP).")
+    ] = None,
+    frame: Annotated[
+        Literal["earth", "ut"], typer.Option(help="Frame of the obstruction map.")
+    ] = "earth",
+    boresight: Annotated[
+        str, typer.Option(metavar="AZ,EL", help="Where the dish points, in degrees.")
+    ] = "0,90",
+    drive: Annotated[
+        Path | None, typer.Option(help="A drive (skyweave data) whose rates it reports.")
+    ] = None,
+    path: Annotated[
+        str | None, typer.Option(help="Which path of the drive, if there are several.")
+    ] = None,
+    fault: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME[@START[+LENGTH]]", help="Do this wrong; repeat it. list: all."),
+    ] = None,
+    duration: Annotated[
+        float, typer.Option(metavar="S", min=0, help="Stop then; else at Ctrl-C.")
+    ] = math.inf,
+) -> None:
+    """Be a dish that real clients can read, with satellites of an orbit."""
+    from skyweave.telemetry.dish.fake import FakeDish
+    from skyweave.telemetry.dish.faults import Fault, parse_fault
+    from skyweave.telemetry.dish.sky_map import facing
+    from skyweave.telemetry.dish.world import World
+
+    if fault == ["list"]:
+        for one in Fault:
+            Console().print(one.value)
+        return
+    planned = [parse_fault(text) for text in fault or ()]
+    address(listen, "--listen")
+    pointing = facing(*_boresight(boresight))
+    world = World(request.sky(), time.time(), _rates(drive, path))
+    made = FakeDish(
+        world, time.time, address=listen, ntp=address(ntp, "--ntp") if ntp else None,
+        frame="FRAME_EARTH" if frame == "earth" else "FRAME_UT", attitude=lambda _: pointing,
+        planned=planned,
+    )  # fmt: skip
+    with stopped() as stop, made:
+        clock = f", its clock at {ntp}" if ntp else ""
+        Console(stderr=True, soft_wrap=True).print(
+            f"A dish at {world.spec.terminal} answers at {made.host}{clock}; Ctrl-C ends it."
+        )
+        stop.wait(None if math.isinf(duration) else duration)
+
+
+def address(text: str, option: str) -> tuple[str, int]:
+    """Read ``HOST:PORT`` or ``[IPV6]:PORT``; :class:`ConfigError` names the option."""
+    host, colon, port = text.rpartition(":")
+    bare = host.removeprefix("[").removesuffix("]")
+    if not (colon and bare and port.isascii() and port.isdigit() and 0 <= int(port) < 65_536):
+        raise ConfigError(f"{option} {text}: write ADDRESS:PORT, such as 192.168.100.1:9200")
+    return bare, int(port)
+
+
+def _boresight(text: str) -> tuple[float, float]:
+    try:
+        azimuth, elevation = (float(part) for part in text.split(","))
+    except ValueError:
+        azimuth = elevation = math.nan
+    if not (-360 <= azimuth <= 360 and 0 <= elevation <= 90):
+        raise ConfigError(f"--boresight {text}: write AZIMUTH,ELEVATION in degrees, such as 0,65")
+    return azimuth, elevation
+
+
+def _rates(file: Path | None, name: str | None) -> PathTrace | None:
+    """Return the path of a drive whose rates are reported."""
+    if file is None:
+        return None
+    from skyweave.data import load
+
+    drive = load(file)[0]
+    if name is None and len(drive.paths) == 1:
+        return next(iter(drive.paths.values()))
+    if name not in drive.paths:
+        raise ConfigError(f"--path: name one of {', '.join(drive.paths)}")
+    return drive.paths[name]

@@ -1,0 +1,64 @@
+"""What a probe is: something that sends numbered questions and recognises their answers."""
+
+from __future__ import annotations
+
+import socket
+from typing import Protocol
+
+from skyweave.errors import ConfigError, SkyweaveError
+
+
+class ProbeError(SkyweaveError):
+    """A probe that cannot be made: no such name, no permission."""
+
+
+class Probe(Protocol):
+    """One kind of probe of one target. Nothing here blocks."""
+
+    name: str
+    """Kind and target, as it stands in the files."""
+    most_timeout_s: float
+    """Beyond it an answer may belong to another question."""
+
+    def send(self, number: int) -> None:
+        """Send question ``number``; :class:`OSError` if the network refuses it now."""
+
+    def sockets(self) -> list[socket.socket]:
+        """Return what to wait for."""
+
+    def receive(self, ready: socket.socket) -> list[int]:
+        """Return the numbers that a socket has answers to; of strangers' answers none."""
+
+    def forget(self, number: int) -> None:
+        """Forget a question that nobody waits for any more."""
+
+    def close(self) -> None:
+        """Let go of all sockets."""
+
+
+def resolve(host: str, port: int, kind: int = socket.SOCK_DGRAM) -> tuple[int, tuple[str, int]]:
+    """Return family and address of a target; :class:`ProbeError` if the name is not known."""
+    try:
+        found = socket.getaddrinfo(host, port, type=kind)[0]
+    except (OSError, UnicodeError) as error:
+        raise ProbeError(f"{host}: the name is not known ({error}); check the target") from None
+    return int(found[0]), (str(found[4][0]), int(found[4][1]))
+
+
+def udp_socket(host: str, port: int) -> socket.socket:
+    """Return a connected socket: the kernel lets only answers of this target through."""
+    family, place = resolve(host, port)
+    made = socket.socket(family, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK)
+    try:
+        made.connect(place)
+    except OSError as error:
+        made.close()
+        raise ProbeError(f"{host}: cannot be reached ({error.strerror}); check it") from None
+    return made
+
+
+def port_of(text: str, least: int = 1) -> int:
+    """Read a port; :class:`ConfigError <skyweave.errors.ConfigError>` for what is none."""
+    if not (text.isascii() and text.isdigit() and least <= int(text) < 65_536):
+        raise ConfigError(f"'{text[:40]}' is no port; give 1 to 65535")
+    return int(text)
