@@ -165,6 +165,13 @@ fn is_refused(client: &RawClient) -> bool {
     client.events.iter().any(refused)
 }
 
+/// Lets all do what there is to do now.
+fn turn(clients: &mut [RawClient]) {
+    for client in clients {
+        let _any = client.turn();
+    }
+}
+
 /// Connects so many more: milliseconds that each took, in the middle of all.
 fn connect(clients: &mut Vec<RawClient>, far: &Far, count: usize) -> f64 {
     let mut times = Vec::new();
@@ -191,7 +198,7 @@ fn rest(clients: &mut [RawClient], far: &mut Far, seconds: usize) -> f64 {
     let length = Duration::from_secs(seconds as u64);
     let (begin, before) = (std::time::Instant::now(), far.load());
     while begin.elapsed() < length {
-        clients.iter_mut().for_each(|client| drop(client.turn()));
+        turn(clients);
         std::thread::sleep(PAUSE);
     }
     let elapsed = begin.elapsed().as_secs_f64();
@@ -206,8 +213,7 @@ fn measure(count: usize, beyond: usize, seconds: usize) {
     // The last handshakes are complete at the server, too.
     let mut settled = far.load();
     while settled.connections < count {
-        run(&mut clients, |_| true);
-        clients.iter_mut().for_each(|client| drop(client.turn()));
+        turn(&mut clients);
         settled = far.load();
     }
     connect(&mut clients, &far, beyond);
