@@ -61,6 +61,9 @@ COMMANDS = {
     "radio": Later(
         "skyweave.cli.radio:radio_app", "Signal strength of LTE cells to capacity, and to drives."
     ),
+    "trigger": Later(
+        "skyweave.cli.trigger:trigger_app", "Conditions over recent samples that start runs."
+    ),
     "video": Later(
         "skyweave.cli.video:video_app",
         "Play films over emulated paths; make films and their frame tables.",
