@@ -109,6 +109,7 @@ def test_a_player_s_sockets_are_seen_by_path_and_under_the_run_s_control(served:
     connection = record.totals["connections"][0]
     assert connection["congestion"] == "newreno"
     assert connection["fallback"] is False
+    assert connection["delivered_bytes"] < 4_100_000  # of 4 MB: no subflow counts as a connection
     assert connection["paths"]["a"]["sent_bytes"] > 0
     path_a = record.samples.filter(pl.col("path") == "a")
     assert path_a["delivered_bytes"].to_list()[-1] > 0

@@ -51,7 +51,8 @@ COMMANDS = {
         "Own probes, ten a second: run them, answer them, follow the way.",
     ),
     "quic": Later(
-        "skyweave.cli.quic:quic_app", "Multipath QUIC on real interfaces: serve files, fetch them."
+        "skyweave.cli.quic:quic_app",
+        "Multipath QUIC on real interfaces: files, and TCP connections of any program.",
     ),
     "algorithms": Later(
         "skyweave.cli.algorithms:algorithms_app",
