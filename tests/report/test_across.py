@@ -155,6 +155,17 @@ def test_overlap_of_a_setting_that_changes_nothing(tmp_path: Path) -> None:
     assert set(same["values"]) == {"0.0 (SL)", "0.05 (SL)"}
 
 
+def test_gain_share_is_of_what_the_best_value_gains(tmp_path: Path) -> None:
+    wanted = {
+        "kind": "gain-share", "cells": ["SL"], "where": {"congestion": "cubic"},
+        "by": "loss", "first": 0.02, "base": 0.05, "best": 0.0,
+    }  # fmt: skip
+    half, most = graded(tmp_path, LOSSES, wanted | {"share": 0.5}, wanted | {"share": 0.7})
+    assert half["values"]["SL"][0] == pytest.approx(0.6, abs=0.01), "0.5 is the base, 0.8 of 1"
+    assert half["grade"] == "reproduced"
+    assert most["grade"] == "not reproduced"
+
+
 def test_trend(tmp_path: Path) -> None:
     wanted = {"kind": "trend", "along": "loss", "where": {"congestion": "cubic"}, "cells": ["SL"]}
     falls, rises = graded(tmp_path, LOSSES, wanted | {"direction_of_trend": "falls"}, wanted)

@@ -11,8 +11,9 @@ use crate::error::{WorkloadError, within};
 use crate::objects::{Fetch, MAX_OBJECT_BYTES, Server};
 use crate::streams::{StreamId, Streams};
 use crate::table::{Cell, Column, Row};
-use forecast::ForecastConfig;
+use forecast::{ForecastConfig, Update, UpdateConfig, updates};
 use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
 use units::{Direction, Instant};
 use video::abr::{self, Choice};
 use video::{Film, Ladder, MAX_CHUNKS, Qoe, Session, Value};
@@ -76,6 +77,9 @@ pub struct Adaptive {
     /// What the player knows of the rate ahead, in the seconds of the run.
     #[serde(default)]
     pub forecast: Option<Box<ForecastConfig>>,
+    /// Forecasts that reach the player later; each replaces what was known before.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub forecast_updates: Vec<UpdateConfig>,
     /// End after the start, finished or not.
     #[serde(default)]
     pub duration_s: Option<f64>,
@@ -146,6 +150,8 @@ impl Describe for Adaptive {
         Box::new(Client {
             film: self.film().ok(),
             abr: self.abr.clone(),
+            // Those that `check` refuses are not there.
+            updates: updates(&self.forecast_updates).unwrap_or_default().into(),
             player: None,
             fetch: None,
         })
@@ -161,6 +167,7 @@ impl Describe for Adaptive {
                 "is a film, which comes down: leave direction out",
             ));
         }
+        updates(&self.forecast_updates)?;
         self.film().map(drop)
     }
 }
@@ -169,6 +176,8 @@ impl Describe for Adaptive {
 struct Client {
     film: Option<Film>,
     abr: Choice,
+    /// Forecasts that have not reached the player, in the order in which they will.
+    updates: VecDeque<Update>,
     player: Option<video::Adaptive>,
     /// The chunk on its way.
     fetch: Option<Fetch>,
@@ -176,6 +185,11 @@ struct Client {
 
 impl Client {
     fn ask(&mut self, now: Instant, streams: &mut dyn Streams) {
+        while self.updates.front().is_some_and(|one| one.arrives <= now) {
+            if let (Some(due), Some(player)) = (self.updates.pop_front(), &mut self.player) {
+                player.foresee(due.forecast);
+            }
+        }
         if let Some(request) = self.player.as_mut().and_then(|player| player.poll(now)) {
             self.fetch = Some(Fetch::new(request.bytes));
         }

@@ -25,7 +25,7 @@ pub struct Film {
     pub qoe: Qoe,
     /// Media that the player keeps at most.
     pub most_buffer_s: f64,
-    /// What is foreseen of the rate, if anything is.
+    /// What is foreseen of the rate at the beginning, if anything is.
     pub forecast: Option<Forecast>,
     /// Chunks may be given up on their way.
     pub gives_up: bool,
@@ -107,6 +107,14 @@ impl Adaptive {
             session: Session::new(chunk_s, now),
             film,
         })
+    }
+
+    /// What is foreseen of the rate from now on, unless what is known was issued later.
+    pub fn foresee(&mut self, forecast: Forecast) {
+        let known = self.film.forecast.as_ref();
+        if known.is_none_or(|known| known.issued_at <= forecast.issued_at) {
+            self.film.forecast = Some(forecast);
+        }
     }
 
     /// What was seen so far.

@@ -29,6 +29,8 @@ fn every_kind_survives_a_round_trip_and_its_rows_fit_its_columns() {
         r#"{"kind": "adaptive", "abr": {"name": "bola", "steady": true}, "ladder_mbps": [0.001, 1],
             "qoe": "log", "forecast": {"down_mbps": {"times_s": [0], "quantiles": [0.5],
             "values": [[5]]}}, "film_s": 8}"#,
+        r#"{"kind": "adaptive", "abr": "mpc-forecast", "ladder_mbps": [0.001, 1], "film_s": 8,
+            "forecast_updates": [{"arrives_s": 1, "forecast": {"outages": []}}]}"#,
     ] {
         let workload = parsed(json).unwrap();
         let again = serde_json::to_string(&workload).unwrap();

@@ -1,5 +1,5 @@
 use super::{Abr, bba, bola, bola_e, dynamic, dynamic_dash, fixed};
-use super::{mpc, mpc_forecast, mpc_oracle, robust_mpc, throughput};
+use super::{mpc, mpc_forecast, mpc_handovers, mpc_oracle, robust_mpc, throughput};
 use parameters::Values;
 
 parameters::catalogue! {
@@ -15,6 +15,7 @@ parameters::catalogue! {
     Mpc: mpc::INFO, |values| Box::new(mpc::Mpc::new(values));
     RobustMpc: robust_mpc::INFO, |values| Box::new(robust_mpc::RobustMpc::new(values));
     MpcForecast: mpc_forecast::INFO, |values| Box::new(mpc_forecast::MpcForecast::new(values));
+    MpcHandovers: mpc_handovers::INFO, |values| Box::new(mpc_handovers::MpcHandovers::new(values));
     MpcOracle: mpc_oracle::INFO, |values| Box::new(mpc_oracle::MpcOracle::new(values));
 }
 

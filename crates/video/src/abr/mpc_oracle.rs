@@ -1,8 +1,8 @@
 //! MPC that knows the rate: the bound of what a forecast can bring. It takes the forecast of the run for
 //! the truth, so it is an oracle only where the run gives it the capacity itself.
 
+use super::foreseen::Foreseen;
 use super::mpc::{HORIZON, last};
-use super::mpc_forecast::Foreseen;
 use super::plan::best;
 use super::robust_mpc::RobustMpc;
 use super::{Abr, View, Wanted};

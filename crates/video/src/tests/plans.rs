@@ -129,6 +129,64 @@ fn without_a_forecast_they_plan_as_robust_mpc() {
 }
 
 #[test]
+fn a_handover_ahead_lowers_the_quality_and_what_is_left_beyond_it_counts() {
+    let outage = |start_s: u64, end_s: u64| {
+        Window::new(Instant::from_millis(1000 * start_s), Instant::from_millis(1000 * end_s))
+            .expect("a window")
+    };
+    let past = [came(5.0); 5];
+    let with = |abr: &str, windows: &[Window]| {
+        choose(abr, 6.0, &past, Some(&Forecast::certain(windows.iter().copied())))
+    };
+    let plain = "\"mpc-handovers\"";
+    let free = choose("\"robust-mpc\"", 6.0, &past, None);
+    assert_eq!(choose(plain, 6.0, &past, None), free, "nothing is known");
+    assert_eq!(with(plain, &[]), free, "no handover comes");
+    assert!(with(plain, &[outage(2, 14)]) < free, "nothing comes for 12 s");
+    // A handover that interrupts nothing to speak of, after which a fifth of the rate is left.
+    let short =
+        [Window::new(Instant::from_millis(2000), Instant::from_millis(2010)).expect("10 ms")];
+    assert_eq!(with(plain, &short), free);
+    let left = r#"{"name": "mpc-handovers", "left": 0.2}"#;
+    assert!(with(left, &short) < free);
+    let unlikely = Foreseen {
+        probability: Probability::new(0.2).expect("0.2"),
+        ..Foreseen::certain(outage(2, 14))
+    };
+    let forecast = Forecast::of_outages(vec![unlikely]);
+    assert_eq!(choose(plain, 6.0, &past, Some(&forecast)), free, "it is not likely");
+}
+
+#[test]
+fn a_forecast_that_was_wrong_is_lowered_if_asked_to() {
+    let ladder = ladder();
+    let qoe = Qoe::new(Value::Linear, &ladder);
+    let forecast = foreseen(&[5.0]);
+    let ask = |abr: &str| {
+        let mut abr = build(&serde_json::from_str::<Choice>(abr).expect("an algorithm"));
+        let mut choose = |past: &[Download]| {
+            let view = View {
+                now: Instant::ZERO,
+                buffer_s: 6.0,
+                most_buffer_s: 60.0,
+                chunk: 10,
+                ladder: &ladder,
+                qoe: &qoe,
+                past,
+                estimate: None,
+                forecast: Some(&forecast),
+            };
+            abr.choose(&view).quality
+        };
+        (choose(&[came(5.0)]), choose(&[came(5.0), came(1.0)]))
+    };
+    let (before, after) = ask("\"mpc-forecast\"");
+    assert_eq!(before, after, "it trusts the forecast");
+    let (before, after) = ask(r#"{"name": "mpc-forecast", "robust": true}"#);
+    assert!(after < before, "{after} {before}: 5 was foreseen, and 1 came");
+}
+
+#[test]
 fn bba_takes_the_lowest_in_its_reservoir_and_the_best_beyond_its_cushion() {
     let past = [came(2.0)];
     assert_eq!(choose("\"bba\"", 22.0, &past, None), 0); // 0.375 × 60 s

@@ -16,6 +16,7 @@ from skyweave.study.language.criteria import (
     Contrast,
     Criterion,
     FirstInShare,
+    GainShare,
     Ordering,
     Overlap,
     Published,
@@ -144,7 +145,9 @@ def _check_values(what: str, criterion: Across, runs: list[Labels]) -> None:
         values = [criterion.first, *criterion.second]
     elif isinstance(criterion, Overlap):
         values = [criterion.first, criterion.second]
-    if isinstance(criterion, FirstInShare | Between | Overlap):
+    elif isinstance(criterion, GainShare):
+        values = [criterion.first, criterion.base, criterion.best]
+    if isinstance(criterion, FirstInShare | Between | Overlap | GainShare):
         for value in values:
             if all(r[criterion.by] != value for r in runs):
                 _known(what, criterion.by, str(value), {str(r[criterion.by]) for r in runs})

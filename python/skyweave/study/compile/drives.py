@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from pathlib import Path
 from typing import TypeVar
 
@@ -73,7 +74,7 @@ def gather(
             drives += _synthetic(source, makers.synthesise)
         elif source.radio is not None:
             drives += [
-                DriveRun(source.name, _renamed(made, source.rename), seed)
+                DriveRun(source.name, _as_named(made, source), seed)
                 for seed in source.seed_list
                 for made in [cells_drive(source.name, source.radio, seed, source.duration_s or 0.0)]
             ]
@@ -101,7 +102,7 @@ def _synthetic(source: DriveSource, synthesise: Synthesise) -> list[DriveRun]:
     if source.rtt_coupling is not None:
         preset = recoupled(load_preset(str(preset)), source.rtt_coupling)
     return [
-        DriveRun(source.name, _renamed(synthesise(preset, seed, duration_s), source.rename), seed)
+        DriveRun(source.name, _as_named(synthesise(preset, seed, duration_s), source), seed)
         for seed in source.seed_list
     ]
 
@@ -143,11 +144,9 @@ def _measured(
             f"{data}: holds nothing that matches '{source.data}' (drives '{source.name}'); "
             "check --data, or fetch the data set (skyweave data --help)"
         )
-    drives = [
-        _renamed(drive, source.rename) for file in files for drive in load(file, source.format)
-    ]
+    drives = [_as_named(drive, source) for file in files for drive in load(file, source.format)]
     drives = [drive for drive in drives if set(source.require) <= set(drive.paths)]
-    segments = [piece for drive in drives for piece in _cut(drive, source.segment_s)]
+    segments = [piece for drive in drives for piece in _cut(drive, source)]
     alive = [piece for piece in segments if _zero_share(piece, used) <= source.max_zero_share]
     notes = []
     if len(alive) < len(segments):
@@ -178,8 +177,27 @@ def _matching(data: Path, pattern: str) -> list[Path]:
         ) from None
 
 
-def _renamed(drive: Drive, names: dict[str, str]) -> Drive:
-    return replace(drive, paths={names.get(old, old): path for old, path in drive.paths.items()})
+def _as_named(drive: Drive, source: DriveSource) -> Drive:
+    """Return a drive with the study's names of its paths, its directions exchanged if wanted."""
+    names = source.rename
+    paths = {names.get(old, old): path for old, path in drive.paths.items()}
+    if source.flip:
+        paths = {
+            name: replace(path, downlink_mbps=path.uplink_mbps, uplink_mbps=path.downlink_mbps)
+            for name, path in paths.items()
+        }
+    if source.rate_scale != 1.0:
+        paths = {name: _scaled(path, source.rate_scale) for name, path in paths.items()}
+    return replace(drive, paths=paths)
+
+
+def _scaled(path: PathTrace, factor: float) -> PathTrace:
+    def scaled(series: Series | None) -> Series | None:
+        return None if series is None else replace(series, values=series.values * factor)
+
+    return replace(
+        path, downlink_mbps=scaled(path.downlink_mbps), uplink_mbps=scaled(path.uplink_mbps)
+    )
 
 
 def _spread(drives: list[Drive], most: int | None) -> list[Drive]:
@@ -189,18 +207,20 @@ def _spread(drives: list[Drive], most: int | None) -> list[Drive]:
     return [drives[index * len(drives) // most] for index in range(most)]
 
 
-def _cut(drive: Drive, segment_s: float | None) -> list[Drive]:
+def _cut(drive: Drive, source: DriveSource) -> list[Drive]:
     """Cut a drive into whole segments; the rest at its end is left out."""
-    if segment_s is None:
+    if source.segment_s is None:
         return [drive]
-    count = int(drive.duration_s // segment_s)
+    segment_s, step_s = source.segment_s, source.step_s or source.segment_s
+    count = max(int((drive.duration_s - segment_s) // step_s) + 1, 0)
     limits.checked(count, f"segments of {segment_s:g} s", limits.MOST_RUNS)
     return [
         replace(
             drive,
             name=f"{drive.name}#{number + 1}",
+            start=drive.start and drive.start + timedelta(seconds=number * step_s),
             paths={
-                name: window(path, number * segment_s, (number + 1) * segment_s)
+                name: window(path, number * step_s, number * step_s + segment_s)
                 for name, path in drive.paths.items()
             },
         )

@@ -19,6 +19,7 @@ from skyweave.model.drive import Drive, PathTrace
 from skyweave.model.forecast import Forecast, ForecastUpdate
 from skyweave.model.limits import MOST_RUNS
 from skyweave.results.pathset import PathSet
+from skyweave.study.compile.adaptive import adapted
 from skyweave.study.compile.drives import DriveRun, window
 from skyweave.study.compile.foresight import Foresight
 from skyweave.study.compile.labels import Label, labels_of
@@ -29,6 +30,7 @@ from skyweave.study.compile.links import (
     opening_order,
 )
 from skyweave.study.compile.product import Chosen, chosen, merged, of, of_transport
+from skyweave.study.compile.rates import Rates, Session
 from skyweave.study.compile.size import check_run, refuse
 from skyweave.study.compile.workloads import MIB, workload_of
 from skyweave.study.language.flows import Mix
@@ -75,12 +77,13 @@ def expand(
     """
     drives = list(drives)
     jobs: dict[tuple[str, str], Job] = {}
+    rates = Rates(drives)
     versions = {"sim": code_version, "live": f"{code_version}\n{live_version}"}
     for block in plan.compare:
         members = [d for d in drives if block.drives is None or d.source in block.drives]
         _check_sets(block, plan, members)
         for member in members:
-            for job in _jobs(plan, block, member, (versions, forecasts)):
+            for job in _jobs(plan, block, member, (versions, forecasts, rates)):
                 jobs.setdefault((job.key, json.dumps(job.labels, sort_keys=True)), job)
                 refuse(len(jobs), most, "runs")
     if not jobs:
@@ -114,10 +117,10 @@ def _jobs(
     plan: Plan,
     block: Compare,
     member: DriveRun,
-    known: tuple[dict[str, str], Mapping[str, ForecastFile]],
+    known: tuple[dict[str, str], Mapping[str, ForecastFile], Rates],
 ) -> Iterator[Job]:
     """Yield the jobs of one block on one drive."""
-    versions, forecasts = known
+    versions, forecasts, rates = known
     settings = merged(plan.settings, block)
     names = tuple(name for name in plan.paths if name in member.drive.paths)
     duration_s = settings["duration_s"] or member.drive.duration_s
@@ -129,10 +132,12 @@ def _jobs(
         links = _link_settings(one, direction, duration_s, member.seed)
         if one["forecast"] == "file":
             links = replace(links, filed=_filed(forecasts, paths, member.drive, one, duration_s))
+        begin_s = _begin_s(member.drive, paths, one["start"], settings["duration_s"])
         built = tuple(
             build_path(n, trace, plan.paths[n], links, member.drive.name)
-            for n, trace in _traces(member.drive, paths, one["start"], settings["duration_s"])
+            for n, trace in _traces(member.drive, paths, begin_s, settings["duration_s"])
         )
+        played = adapted(one, Session(member, begin_s or 0.0, built, duration_s), rates, names[0])
         packets = sum(_mean(path, links) for path in built) * 1e6 * duration_s / PACKET_BITS
         if one["file_mib"] is not None:
             packets = min(packets, one["file_mib"] * MIB * 8 / PACKET_BITS)
@@ -143,7 +148,7 @@ def _jobs(
                 "or change the drive"
             )
         order = paths if settings["open_on"] == "first" else opening_order(built)
-        for first in _connections(settings, order, one, direction, duration_s):
+        for first in _connections(settings, order, played, direction, duration_s):
             run = config.Run(
                 paths=built,
                 connections=_competing(first, one["mix"], duration_s),
@@ -192,18 +197,26 @@ def _filed(
     }
 
 
-def _traces(
+def _begin_s(
     drive: Drive, paths: tuple[str, ...], rule: StartRule, test_s: float | None
-) -> list[tuple[str, PathTrace]]:
-    """Return the traces of paths from where the test begins."""
+) -> float | None:
+    """Return the second at which the test begins; ``None``: with the drive."""
     if rule.rule == "beginning":
-        return [(name, drive.paths[name]) for name in paths]
+        return None
     if test_s is None:
         raise ConfigError(
             f'start = "{rule.rule}" needs duration_s: how long each test inside drive '
             f"'{drive.name}' lasts; add it to [settings] or to the [[compare]]"
         )
-    start_s = begin_s(drive, paths, rule, test_s)
+    return begin_s(drive, paths, rule, test_s)
+
+
+def _traces(
+    drive: Drive, paths: tuple[str, ...], start_s: float | None, test_s: float | None
+) -> list[tuple[str, PathTrace]]:
+    """Return the traces of paths from where the test begins."""
+    if start_s is None or test_s is None:
+        return [(name, drive.paths[name]) for name in paths]
     return [(name, window(drive.paths[name], start_s, start_s + test_s)) for name in paths]
 
 

@@ -7,6 +7,7 @@ from skyweave.study.language.flows import FlowGroup
 from skyweave.study.language.handovers import Handovers
 from skyweave.study.language.orbits import Fibre, FibreDelay, OrbitDelay
 from skyweave.study.language.plan import Compare, DriveSource, PathSpec, StudyInfo
+from skyweave.study.language.rates import RateForecast
 from skyweave.study.language.settings import Settings
 from skyweave.study.language.starts import StartRule
 
@@ -24,6 +25,7 @@ __all__ = [
     "Outage",
     "PathSpec",
     "Presence",
+    "RateForecast",
     "ReportSpec",
     "Settings",
     "StartRule",

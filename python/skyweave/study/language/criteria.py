@@ -287,6 +287,17 @@ class Overlap(_Across):
     """Settings that may vary, and the values that count."""
 
 
+class GainShare(_Across):
+    """``first`` gains at least ``share`` of what ``best`` gains, both over ``base``."""
+
+    kind: Literal["gain-share"]
+    by: str
+    first: Setting
+    base: Setting
+    best: Setting
+    share: Annotated[float, Field(gt=0, le=1)]
+
+
 class Every(_Across):
     """A statistic stays on one side of a limit under every remaining setting; the worst decides."""
 
@@ -308,7 +319,7 @@ class Covers(_Across):
     share: Annotated[float, Field(gt=0, le=1)]
 
 
-Across = FirstInShare | Spread | Trend | BestUnder | Between | Overlap | Every | Covers
+Across = FirstInShare | Spread | Trend | BestUnder | Between | Overlap | GainShare | Every | Covers
 Criterion = Annotated[
     Ordering
     | RatioBand

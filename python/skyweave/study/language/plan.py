@@ -68,7 +68,10 @@ class DriveSource(StudyModel):
     max_segments: Count | None = None
     max_zero_share: Ratio = 1.0
     require: tuple[str, ...] = ()
+    step_s: Span | None = None
     rename: dict[str, str] = Field(default_factory=dict)
+    flip: bool = False
+    rate_scale: Positive = 1.0
     seeds: Count | tuple[Seed, ...] = 1
     first_seed: Seed = 1
 
@@ -92,6 +95,8 @@ class DriveSource(StudyModel):
             self._check_made(given[0])
         elif self.duration_s is not None:
             raise complaint("duration_s", "duration_s belongs to a preset; data take segment_s")
+        if self.step_s is not None and self.segment_s is None:
+            raise complaint("step_s", "step_s says how far apart pieces begin; give segment_s, too")
         if self.preset is None and self.rtt_coupling is not None:
             raise complaint("rtt_coupling", "rtt_coupling belongs to a preset")
         if isinstance(self.seeds, tuple) and not 0 < len(set(self.seeds)) == len(self.seeds):
@@ -107,7 +112,7 @@ class DriveSource(StudyModel):
         what = {"preset": "a preset needs", "links": "links need", "radio": "cells need"}
         if self.duration_s is None:
             raise complaint(kind, f"{what[kind]} duration_s: how long each drive lasts")
-        for key in ("format", "segment_s", "max_segments", "require"):
+        for key in ("format", "segment_s", "step_s", "max_segments", "require"):
             if getattr(self, key):
                 raise complaint(key, f"{key} belongs to data; {kind} has no files")
 

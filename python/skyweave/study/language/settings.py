@@ -21,6 +21,7 @@ from skyweave.model.config import Queue
 from skyweave.model.validated import Amount, Name, Positive, Span, StudyModel, complaint
 from skyweave.study.language.choices import checked, listed, spread
 from skyweave.study.language.label_words import loss_label, queue_label, workload_label
+from skyweave.study.language.rates import RateForecast
 from skyweave.study.language.starts import StartRule
 
 Belongs = Literal["run", "connection", "multipath", "mptcp", "mpquic", "links", "forecast"]
@@ -242,6 +243,41 @@ class Settings(StudyModel):
             '`"adaptive"` (a film in chunks), see below',
             default="bulk",
             label_of=workload_label,
+        ),
+    ] = None
+    abr: Annotated[
+        tuple[Choice, ...] | None,
+        About(
+            "run",
+            "adaptive films: what chooses the qualities, in place of the workload's `abr`",
+            shown="the workload's",
+            algorithms="abr",
+            label_of=lambda choice: None if choice is None else label(choice),
+            axis="ABR",
+            follows=("rate_forecast",),
+        ),
+    ] = None
+    ladder_top: Annotated[
+        tuple[Positive, ...] | None,
+        About(
+            "run",
+            "adaptive films: six qualities with a ratio of 1.5, the best one so many times the "
+            "median rate that the first path has over all drives of the group; in place of the "
+            "workload's `ladder_mbps`",
+            shown="the workload's",
+            axis="best quality ÷ median rate",
+        ),
+    ] = None
+    rate_forecast: Annotated[
+        tuple[RateForecast, ...] | None,
+        About(
+            "run",
+            "adaptive films: what the player knows of the rate ahead, see below",
+            default=RateForecast(),
+            shown='`"none"`',
+            label_of=RateForecast.label,
+            axis="what is known of the rate",
+            follows=("abr",),
         ),
     ] = None
     subflows_per_path: Annotated[
