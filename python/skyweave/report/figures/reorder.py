@@ -29,9 +29,9 @@ def reorder_figure(runs: Sequence[tuple[str, Record]]) -> Figure:
         waiting = own["reorder_buffer_bytes"].fill_null(0.0).to_numpy() / 1e6
         times = own["time_s"].to_numpy()
         axes.fill_between(times, 0, waiting, color=LIGHT["bonded"], alpha=0.5, linewidth=0)
-        axes.set_ylim(0, None)
         axes.set_ylabel("waiting (MB)", fontsize=9)
         axes.set_title(label, loc="left", fontsize=9)
+    panels[-1].set_ylim(0, None)  # of all, once all are drawn
     panels[-1].set_xlabel("time (s)")
     panels[-1].set_xlim(0, None)
     return figure
