@@ -22,6 +22,7 @@ WAITING = (
     "study/test_session.py",
     "telemetry/test_dish.py",
     "telemetry/test_probes.py",
+    "telemetry/test_serving.py",
     "telemetry/test_public_client.py",
     "video/test_players.py",
 )

@@ -40,6 +40,7 @@ from skyweave.model.drive import Drive
 from skyweave.printing import visible
 from skyweave.quic.fetch import Fetched, Notice, PathState
 from skyweave.quic.fetch import Progress as FetchProgress
+from skyweave.quic.listen import Listen
 from skyweave.quic.serve import FileServer, Serve, Served
 from skyweave.report.page.render import render_report
 from skyweave.study.run.session import run_study
@@ -174,7 +175,7 @@ def test_a_watcher_that_fails_ends_no_server(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(_skyweave, "QuicFileServer", News)
-    server = FileServer(Serve(tmp_path, "127.0.0.1:0", None, None, "busy", {}))
+    server = FileServer(Serve(tmp_path, Listen("127.0.0.1:0", None, None, "busy", {})))
     calls = []
 
     def watch(connections: int, news: tuple[Served, ...]) -> None:

@@ -61,6 +61,14 @@ def test_the_player_that_waits_drops_nothing(film: str) -> None:
     assert int(shown(waits, "underflows")) > 0
 
 
+def test_an_adaptive_player_says_its_quality() -> None:
+    out = play(*BOTH, "--player", "adaptive", "--top", "3")
+    assert shown(out, "underflows") == "0"
+    assert shown(out, "mean quality").endswith("Mbit/s")
+    assert 0.4 < float(shown(out, "mean quality").split()[0]) <= 3
+    assert float(shown(out, "came at").split()[0]) < 6
+
+
 def test_a_film_that_does_not_begin_in_time_is_said_so(film: str) -> None:
     out = play(*BOTH, "--film", film, "--seconds", "0.1")
     assert shown(out, "startup") == "it never began"
@@ -92,6 +100,8 @@ def test_figure_and_record_are_kept(film: str, tmp_path: Path) -> None:
         ((*BOTH, "--player", "vlc", "--engine", "sim"), "plays in real time"),
         ((*BOTH, "--player", "vlc", "--transport", "mpquic"), "speaks TCP"),
         ((*BOTH, "--player", "vlc", "--film", "a.csv"), "plays cbr or vbr alone"),
+        ((*BOTH, "--player", "adaptive", "--film", "vbr"), "take --top alone"),
+        ((*BOTH, "--player", "adaptive", "--top", "nan"), "the top of a ladder"),
     ],
 )
 def test_what_cannot_be_is_one_sentence(words: tuple[str, ...], said: str) -> None:

@@ -18,13 +18,13 @@ from skyweave.live.check import refusal
 from skyweave.live.engine import run_live
 from skyweave.live.errors import LiveError
 from skyweave.live.record.playback import read_lines, rows_of
-from skyweave.live.traffic import players
+from skyweave.live.traffic import offers, players
 from skyweave.live.traffic.origin import Origin
 from skyweave.live.world.world import World
 from skyweave.model import config
 from skyweave.model.record import Record
 from skyweave.report.numbers.playback import playback_quantities
-from skyweave.video import Film
+from skyweave.video import DashLadder, Film
 
 LINUX = {"mode": "upstream", "scheduler": "upstream"}
 PATHS = (path("a", 20.0, 5.0), path("b", 20.0, 10.0))
@@ -90,11 +90,12 @@ def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     file = tmp_path / "film.mp4"
     file.write_bytes(bytes(4_000_000))
     monkeypatch.setattr(players, "_MODULES", "stub_players")
-    monkeypatch.setattr(players, "film", lambda kind: Film(kind, file, file))
+    monkeypatch.setattr(offers, "film", lambda kind: Film(kind, file, file))
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent))
     return file
 
 
+DASHJS = {"kind": "adaptive", "player": "dashjs"}
 VLC = {"kind": "video", "player": "vlc", "duration_s": 20.0}
 
 
@@ -108,6 +109,7 @@ def test_a_player_s_sockets_are_seen_by_path_and_under_the_run_s_control(served:
     connection = record.totals["connections"][0]
     assert connection["congestion"] == "newreno"
     assert connection["fallback"] is False
+    assert connection["delivered_bytes"] < 4_100_000  # of 4 MB: no subflow counts as a connection
     assert connection["paths"]["a"]["sent_bytes"] > 0
     path_a = record.samples.filter(pl.col("path") == "a")
     assert path_a["delivered_bytes"].to_list()[-1] > 0
@@ -123,6 +125,21 @@ def test_a_player_s_sockets_are_seen_by_path_and_under_the_run_s_control(served:
 def test_a_player_opens_on_the_first_path_of_the_set(served: Path) -> None:
     record = played(paths=["b"], transport="tcp")
     assert record.totals["connections"][0]["paths"]["b"]["sent_bytes"] > 4_000_000
+
+
+@needs_origin
+def test_an_adaptive_film_is_served_as_a_folder(
+    served: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = DashLadder(tmp_path / "film.mpd", [0.5, 2.0], [[1], [4]], tmp_path / "sizes.json")
+    served.rename(made.manifest)
+    monkeypatch.setattr(offers, "ladder", lambda top, length: made)
+    record = run_live(run({**DASHJS, "duration_s": 20.0}, stop_s=20.0))
+    table = record.application["adaptive"]
+    assert table["event"].to_list()[-1] == "ended"
+    assert table["bitrate_mbps"].drop_nulls().to_list() == [0.5, 2.0]
+    assert playback_quantities(record)["switches"] == [1]
+    assert record.totals["connections"][0]["paths"]["a"]["sent_bytes"] > 0
 
 
 @needs_origin
@@ -168,6 +185,11 @@ def test_sockets_under_another_control_fail_the_run() -> None:
         ({**VLC, "film": "none"}, {}, "needs a film that can be made here"),
         ({**VLC, "start_s": 2}, {}, "start_s is nothing that player 'vlc' can be told"),
         ({**VLC, "player": "dashjs"}, {}, "'dashjs' plays the workload 'adaptive'"),
+        ({**DASHJS, "abr": "bola"}, {}, "abr is nothing that player 'dashjs' can be told"),
+        ({**DASHJS, "top_mbps": 1000}, {}, "the top of a ladder, 1000, is not within"),
+        ({**DASHJS, "top_mbps": "4"}, {}, "top_mbps is '4', and must be a number"),
+        ({**DASHJS, "film_s": float("inf")}, {}, "film_s is inf, and must be whole seconds"),
+        ({**DASHJS, "film_s": 7}, {}, "is not a multiple of 4 s"),
     ],
 )
 def test_what_players_cannot_do_is_refused(

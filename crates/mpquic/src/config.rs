@@ -72,8 +72,16 @@ pub struct Config {
     pub receive_window_bytes: u64,
     /// Neither window grows beyond this.
     pub max_receive_window_bytes: u64,
+    /// Nor a stream's beyond this.
+    pub max_stream_window_bytes: u64,
+    /// By how much the windows of all streams together may grow. Where `max_streams` first windows and
+    /// this fit into half of `receive_window_bytes`, a stream that nobody reads never holds up another one.
+    pub stream_growth_bytes: u64,
     /// Bytes that may wait for acknowledgement or sending, all streams together.
     pub send_buffer_bytes: u64,
+    /// New bytes of one stream that leave before the next stream has its turn; `u64::MAX`: all that it
+    /// has, so that what was asked for first is complete first.
+    pub turn_bytes: u64,
     /// Streams of each kind that the peer may have open.
     pub max_streams: u64,
     /// Longest DATAGRAM that is taken; 0: none. As many as fit in 1 MiB wait to be read.
@@ -115,7 +123,10 @@ impl Config {
             stream_window_bytes: 16 << 20,
             receive_window_bytes: 32 << 20,
             max_receive_window_bytes: 450_000_000,
+            max_stream_window_bytes: u64::MAX,
+            stream_growth_bytes: u64::MAX,
             send_buffer_bytes: 64 << 20,
+            turn_bytes: u64::MAX,
             max_streams: 256,
             max_datagram_bytes: 65_535,
             idle_timeout: Duration::from_secs(30),

@@ -5,6 +5,7 @@
 
 mod algorithms;
 mod cost;
+mod gateway;
 mod kernel;
 mod orbit;
 mod outcome;
@@ -32,6 +33,8 @@ mod _skyweave {
     use super::algorithms::{algorithm_tables, check_algorithm};
     #[pymodule_export]
     use super::cost::measure_algorithms;
+    #[pymodule_export]
+    use super::gateway::{QuicDoors, QuicGateway};
     #[pymodule_export]
     use super::kernel::{KernelEnd, KernelListener};
     #[pymodule_export]

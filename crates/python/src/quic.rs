@@ -29,23 +29,73 @@ struct FetchRequest {
     options: Options,
 }
 
-/// `skyweave.quic.serve.Serve`.
+/// `skyweave.quic.listen.Listen`: what servers of all kinds have.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct ServeRequest {
-    root: PathBuf,
+pub(crate) struct Listen {
     listen: SocketAddr,
     cert: Option<PathBuf>,
     key: Option<PathBuf>,
     names: Vec<String>,
     limits: Limits,
-    hidden: bool,
     retry: RetryPolicy,
     options: Options,
 }
 
+impl Listen {
+    /// A server for the protocol `alpn`, whose clients may make it hold no more than `bound` says, and
+    /// the fingerprint of its certificate.
+    pub fn bind(
+        &self,
+        alpn: &[u8],
+        bound: impl FnOnce(&mut mpquic::Config),
+    ) -> Result<(Server, String), SocketError> {
+        let identity = match (&self.cert, &self.key) {
+            (Some(cert), Some(key)) => Identity::from_files(cert, key),
+            _ => Identity::self_signed(&self.names),
+        }?;
+        let mut endpoint = self.options.config(identity.role(alpn)?)?;
+        bound(&mut endpoint);
+        let config = ServerConfig {
+            endpoint,
+            scheduler: self.options.scheduler.clone().into(),
+            qlog: self.options.qlog.clone(),
+            limits: self.limits,
+            retry: self.retry,
+            clock: Clock::start(),
+        };
+        Ok((Server::bind(self.listen, config)?, identity.fingerprint()))
+    }
+}
+
+/// `skyweave.quic.serve.Serve`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ServeRequest {
+    root: PathBuf,
+    hidden: bool,
+    server: Listen,
+}
+
+/// How a server is known to a client: `skyweave.quic.fetch.Verification`.
+pub(crate) fn anchor(pin: Option<&str>, ca: Option<PathBuf>) -> Result<Anchor, SocketError> {
+    match (pin, ca) {
+        (Some(pin), _) => Anchor::pin(pin),
+        (None, Some(file)) => Ok(Anchor::Authorities(file)),
+        (None, None) => Ok(Anchor::System),
+    }
+}
+
+/// Interfaces or addresses of a client's paths; none: the default route.
+pub(crate) fn locals(paths: &[String]) -> Vec<Local> {
+    match paths {
+        [] => vec![Local::Any],
+        paths => paths.iter().map(|path| Local::parse(path)).collect(),
+    }
+}
+
 #[derive(Serialize)]
-struct PathState<'a> {
+pub(crate) struct PathState<'a> {
     name: &'a str,
     open: bool,
     received_bytes: u64,
@@ -68,7 +118,7 @@ struct Done<'a> {
     paths: Vec<PathState<'a>>,
 }
 
-fn path_state(path: &PathReport) -> PathState<'_> {
+pub(crate) fn path_state(path: &PathReport) -> PathState<'_> {
     PathState {
         name: &path.name,
         open: path.open,
@@ -78,7 +128,7 @@ fn path_state(path: &PathReport) -> PathState<'_> {
     }
 }
 
-fn words(notice: &Notice) -> (&'static str, String, String) {
+pub(crate) fn words(notice: &Notice) -> (&'static str, String, String) {
     match notice {
         Notice::PathUp(path) => ("up", path.clone(), String::new()),
         Notice::PathDown(path, why) => ("down", path.clone(), why.clone()),
@@ -88,11 +138,11 @@ fn words(notice: &Notice) -> (&'static str, String, String) {
 
 /// What a watcher raised.
 #[derive(Default)]
-struct Raised(Option<PyErr>);
+pub(crate) struct Raised(pub Option<PyErr>);
 
 impl Raised {
     /// Calls the watcher: false when it raised.
-    fn call(&mut self, watch: &Py<PyAny>, said: &impl Serialize) -> bool {
+    pub fn call(&mut self, watch: &Py<PyAny>, said: &impl Serialize) -> bool {
         let said = serde_json::to_string(said);
         let result = Python::attach(|py| {
             py.check_signals()?;
@@ -110,21 +160,14 @@ impl Raised {
 #[pyfunction]
 pub(crate) fn quic_fetch(py: Python<'_>, request: &str, watch: Py<PyAny>) -> PyResult<String> {
     let request: FetchRequest = serde_json::from_str(request).map_err(refuse)?;
-    let anchor = match (&request.pin, request.ca) {
-        (Some(pin), _) => Anchor::pin(pin).map_err(raise)?,
-        (None, Some(file)) => Anchor::Authorities(file),
-        (None, None) => Anchor::System,
-    };
+    let anchor = anchor(request.pin.as_deref(), request.ca).map_err(raise)?;
     let patience = std::time::Duration::try_from_secs_f64(request.timeout_s).map_err(refuse)?;
     let fetch = Fetch {
         host: request.host,
         port: request.port,
         path: request.path,
         out: request.out,
-        locals: match &request.paths[..] {
-            [] => vec![Local::Any],
-            paths => paths.iter().map(|path| Local::parse(path)).collect(),
-        },
+        locals: locals(&request.paths),
         anchor,
         patience,
         options: request.options,
@@ -164,24 +207,9 @@ impl QuicFileServer {
     #[new]
     fn new(request: &str) -> PyResult<Self> {
         let request: ServeRequest = serde_json::from_str(request).map_err(refuse)?;
-        let identity = match (&request.cert, &request.key) {
-            (Some(cert), Some(key)) => Identity::from_files(cert, key),
-            _ => Identity::self_signed(&request.names),
-        };
-        let identity = identity.map_err(raise)?;
-        let role = identity.role(HQ_INTEROP).map_err(raise)?;
-        let mut endpoint = request.options.config(role).map_err(raise)?;
-        bound_for_files(&mut endpoint);
-        let config = ServerConfig {
-            endpoint,
-            scheduler: request.options.scheduler.clone().into(),
-            qlog: request.options.qlog.clone(),
-            limits: request.limits,
-            retry: request.retry,
-            clock: Clock::start(),
-        };
-        let server = Server::bind(request.listen, config).map_err(raise)?;
-        let (fingerprint, port) = (identity.fingerprint(), server.port());
+        let (server, fingerprint) =
+            request.server.bind(HQ_INTEROP, bound_for_files).map_err(raise)?;
+        let port = server.port();
         let (root, hidden) = (request.root, request.hidden);
         Ok(Self { root, hidden, server: Mutex::new(server), fingerprint, port })
     }

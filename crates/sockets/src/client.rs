@@ -132,10 +132,11 @@ impl Client {
             }
             let closed = self.advance(now, session);
             let closed = self.look(now, session).or(closed);
-            let more = self.transmit(now); // with the last words of a connection that is over
+            let mut more = self.transmit(now); // with the last words of a connection that is over
             if let Some(closed) = closed {
                 return Ok(closed);
             }
+            more |= self.blocked_since.is_none() && session.has_more(&self.endpoint);
             if !received && !more {
                 self.wait(now, session)?;
             }
@@ -160,7 +161,8 @@ impl Client {
         let policy = self.manager.poll_timeout().unwrap_or(Instant::FAR_FUTURE);
         let until = timer.min(session.due()).min(self.tend_at).min(policy);
         let sockets = self.lanes.iter().filter_map(|lane| lane.socket.as_ref());
-        wait(self.config.clock, sockets, self.watch.as_ref(), until)
+        let others = self.watch.iter().map(Watch::fd).chain(session.descriptor());
+        wait(self.config.clock, sockets, others, until)
     }
 
     /// Hands over what came; true when there may be more.

@@ -48,7 +48,7 @@ pub enum SocketError {
     #[error("{0}")]
     Certificate(String),
     /// The other end does not speak our application's protocol.
-    #[error("{0} does not speak hq-interop (HTTP/0.9 over QUIC)")]
+    #[error("{0} serves something else; get asks 'quic serve', and connect asks 'quic gateway'")]
     Protocol(String),
     /// A file with certificates or a key cannot be used.
     #[error("{path}: {reason}")]

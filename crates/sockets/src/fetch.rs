@@ -124,6 +124,7 @@ pub fn resolve(host: &str, port: u16) -> Result<Vec<SocketAddr>, SocketError> {
     Ok(found.map_err(unknown)?.collect())
 }
 
-fn authority(host: &str, port: u16) -> String {
+/// Host and port as a URL has them.
+pub(crate) fn authority(host: &str, port: u16) -> String {
     if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") }
 }

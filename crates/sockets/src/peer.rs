@@ -8,6 +8,7 @@ use mpquic::{Config, Ecn, Endpoint, Event};
 use scheduler::Scheduler;
 use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr};
+use std::os::fd::BorrowedFd;
 use units::{Instant, PathId};
 
 /// Addresses of a client that are distinguished; the endpoint's own limit of paths.
@@ -75,6 +76,17 @@ impl Peer {
             return Some(Instant::ZERO);
         }
         self.session.as_ref().and_then(|session| session.idle_since())
+    }
+
+    /// What else it has to be woken for.
+    pub fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        self.session.as_ref().and_then(|session| session.descriptor())
+    }
+
+    /// Its application has more, and there is room.
+    pub fn has_more(&self) -> bool {
+        !self.closed
+            && self.session.as_ref().is_some_and(|session| session.has_more(&self.endpoint))
     }
 
     /// Where its client is.

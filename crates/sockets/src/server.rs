@@ -6,6 +6,7 @@ use crate::gate::{Entry, Gate, RetryPolicy};
 use crate::limits::{Census, LOOK_AGAIN, Limits, neighbourhoods};
 use crate::log;
 use crate::peer::Peer;
+use crate::poller::Poller;
 use crate::session::Session;
 use crate::socket::{Route, Socket, Space};
 use crate::tls::{random, random_u64};
@@ -82,6 +83,8 @@ pub struct Server {
     timers: BTreeSet<(Instant, u64)>,
     /// Connections that something happened to.
     active: BTreeSet<u64>,
+    /// What sessions have to be woken for; none of those of files has.
+    wakers: Poller,
     gate: Gate,
     answers: usize,
     retries: usize,
@@ -98,6 +101,7 @@ impl Server {
         config.endpoint.reset_key = random();
         let port = socket.local_addr().map_or(address.port(), |address| address.port());
         Ok(Self {
+            wakers: Poller::new().map_err(SocketError::Wait)?,
             gate: Gate::new(config.retry),
             config,
             port,
@@ -140,7 +144,8 @@ impl Server {
                 // With a full socket nothing can be done before it takes more.
                 let timer = if self.socket.is_blocked() { Instant::FAR_FUTURE } else { timer };
                 let until = timer.min(service.due());
-                wait(self.config.clock, std::iter::once(&self.socket), None, until)?;
+                let wakers = [self.wakers.fd()];
+                wait(self.config.clock, std::iter::once(&self.socket), wakers, until)?;
             }
         }
     }
@@ -349,6 +354,7 @@ impl Server {
             self.timers.pop_first();
             self.active.insert(id);
         }
+        self.active.extend(self.wakers.take().into_iter().map(|ready| ready.token));
         for remote in std::mem::take(&mut self.evicted) {
             service.closed(remote, &Closed::Local);
         }
@@ -365,13 +371,19 @@ impl Server {
         let Some(peer) = self.peers.get_mut(&id) else { return };
         let was_half_open = peer.is_half_open();
         peer.work(now, self.port, service);
-        let more = if blocked { true } else { peer.transmit(now, &mut self.socket) };
+        let more = blocked || peer.transmit(now, &mut self.socket) || peer.has_more();
         self.register(id);
         let Some(peer) = self.peers.get_mut(&id) else { return };
         if was_half_open && !peer.is_half_open() {
             self.half_open -= 1;
             if !std::mem::replace(&mut peer.proven, true) {
                 self.census.prove(peer.ip); // RFC 9000 §8.1: by the handshake itself
+            }
+            if let Some(fd) = peer.descriptor()
+                && self.wakers.add(fd, id).is_err()
+            {
+                // Too many watches (epoll(7)): it could not serve.
+                peer.endpoint.close(now, MAKES_ROOM, b"busy");
             }
             self.settle(now, id);
         }

@@ -3,6 +3,7 @@
 use crate::socket::Route;
 use mpquic::{Endpoint, Event, PathStats};
 use std::net::{IpAddr, SocketAddr};
+use std::os::fd::BorrowedFd;
 use units::{Instant, PathId};
 
 /// Whether there is more to do.
@@ -55,6 +56,18 @@ pub struct Ends {
 pub trait Session: Send {
     /// Something happened: `events` since the last call, datagrams or timers.
     fn work(&mut self, now: Instant, endpoint: &mut Endpoint, events: &[Event]) -> Status;
+
+    /// Becomes readable when there is work that the connection does not know of: [`Session::work`] is
+    /// called then.
+    fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        None
+    }
+
+    /// There is something to write, and the connection has room for it: [`Session::work`] is called
+    /// before anything is waited for.
+    fn has_more(&self, _endpoint: &Endpoint) -> bool {
+        false
+    }
 
     /// When [`Session::look`] is to be called next.
     fn due(&self) -> Instant {

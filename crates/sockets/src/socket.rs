@@ -330,7 +330,7 @@ fn is_gone(error: &io::Error) -> bool {
     gone.iter().any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
 }
 
-fn reason(error: &io::Error, in_use: &str) -> String {
+pub(crate) fn reason(error: &io::Error, in_use: &str) -> String {
     match error.kind() {
         io::ErrorKind::AddrInUse | io::ErrorKind::AddrNotAvailable => format!("{error}; {in_use}"),
         io::ErrorKind::PermissionDenied => {

@@ -51,7 +51,8 @@ COMMANDS = {
         "Own probes, ten a second: run them, answer them, follow the way.",
     ),
     "quic": Later(
-        "skyweave.cli.quic:quic_app", "Multipath QUIC on real interfaces: serve files, fetch them."
+        "skyweave.cli.quic:quic_app",
+        "Multipath QUIC on real interfaces: files, and TCP connections of any program.",
     ),
     "algorithms": Later(
         "skyweave.cli.algorithms:algorithms_app",
@@ -59,6 +60,9 @@ COMMANDS = {
     ),
     "radio": Later(
         "skyweave.cli.radio:radio_app", "Signal strength of LTE cells to capacity, and to drives."
+    ),
+    "trigger": Later(
+        "skyweave.cli.trigger:trigger_app", "Conditions over recent samples that start runs."
     ),
     "video": Later(
         "skyweave.cli.video:video_app",

@@ -6,20 +6,24 @@ and exits with code 2.
 
 from __future__ import annotations
 
+import json
 import math
 import time
+from dataclasses import asdict
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
+from rich.table import Table
 
 from skyweave.cli.orbit_options import Request, with_orbit
 from skyweave.cli.stopping import stopped
-from skyweave.console import Console
+from skyweave.console import Console, wide_console
 from skyweave.errors import ConfigError
 from skyweave.model.drive import PathTrace
-from skyweave.printing import complain
-from skyweave.telemetry.store import QUOTA_BYTES, Store
+from skyweave.printing import complain, put
+from skyweave.telemetry.store import QUOTA_BYTES, Store, read
 
 dish_app = typer.Typer(
     help="A Starlink dish: record what it says, look at that, fake one.", no_args_is_help=True
@@ -136,6 +140,118 @@ def fake(
             f"A dish at {world.spec.terminal} answers at {made.host}{clock}; Ctrl-C ends it."
         )
         stop.wait(None if math.isinf(duration) else duration)
+
+
+@dish_app.command()
+def stats(
+    folder: Folder,
+    as_json: Annotated[bool, typer.Option("--json", help="Numbers for programs.")] = False,
+) -> None:
+    """Say what was recorded: distributions, spikes against slots, outages by cause."""
+    from skyweave.telemetry.dish.summary import read_recorded, summary
+
+    found = summary(read_recorded(folder))
+    if as_json:
+        put(json.dumps(found, indent=1, allow_nan=False))
+        return
+    console = wide_console()
+    offset = found["clock_offset_s"]
+    clock = "not known" if offset is None else f"{offset:+.3f} s"
+    console.print(
+        f"{found['statuses']:,} statuses, {found['gaps']} gaps; dish's clock against ours {clock}"
+    )
+    columns = ("n", "missing", "mean", "p5", "p50", "p95", "p99")
+    table = Table("series", *columns)
+    for name, row in (found["series"] | found["attitude"]).items():
+        table.add_row(name, *(_cell(row.get(column)) for column in columns))
+    console.print(table)
+    for name, row in found["spikes"].items():
+        edge = (
+            ""
+            if row["at_edge"] is None
+            else f", {100 * row['at_edge']:.0f} % within 2 s of an edge"
+        )
+        console.print(f"{name}: {row['count']} spikes above twice the mean of 5 s{edge}")
+    for cause, row in found["outages"].items():
+        console.print(f"{cause}: {row['count']:.0f} outages, {row['seconds']:.0f} s")
+
+
+@dish_app.command()
+def plot(
+    folder: Folder,
+    out: Annotated[Path, typer.Option(help="The picture: .png or .svg.")],
+) -> None:
+    """Draw what was recorded: distributions, spikes by slot, attitude, outages."""
+    from skyweave.data.writers import write_bytes
+    from skyweave.orbit.words import check_picture, picture
+    from skyweave.telemetry.dish.draw import dish_figure
+    from skyweave.telemetry.dish.summary import read_recorded
+
+    check_picture(out)
+    write_bytes(out, picture(dish_figure(read_recorded(folder), folder.resolve().name), out))
+
+
+@dish_app.command()
+def export(
+    folder: Folder,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Where the files go.")],
+    location: Annotated[
+        bool,
+        typer.Option("--location", help="With attitude, map and place, rounded to 0.1 degrees."),
+    ] = False,
+) -> None:
+    """Write what can be given away: without what tells where the dish stands."""
+    from skyweave.telemetry.export import export as give_away
+
+    for file in give_away(folder, out, location):
+        Console(soft_wrap=True).print(f"{file}")
+
+
+@dish_app.command()
+def satellites(
+    folder: Folder,
+    terminal: Annotated[str, typer.Option(metavar="PLACE", help="Where the dish stood.")],
+    constellation: Annotated[
+        str, typer.Option(metavar="NAME|FILE", help="Built-in, or elements of the day.")
+    ],
+    clock_offset: Annotated[
+        float, typer.Option(metavar="S", help="How far the true time was ahead of the recorder's.")
+    ] = 0.0,
+    as_json: Annotated[bool, typer.Option("--json", help="Numbers for programs.")] = False,
+) -> None:
+    """Say which satellite served in each slot, from pixels of 'dish record --satellites'."""
+    from pydantic import TypeAdapter, ValidationError
+
+    from skyweave.orbit.catalogue import load_constellation
+    from skyweave.orbit.places import Place
+    from skyweave.telemetry.dish.record import PIXELS
+    from skyweave.telemetry.serving import serving
+
+    try:
+        place = TypeAdapter(Place).validate_python(terminal)
+    except ValidationError as error:
+        said = error.errors()[0]["msg"].removeprefix("Value error, ")
+        raise ConfigError(f"--terminal: {said}") from None
+    rows = read(folder, "pixels", PIXELS)
+    found = serving(rows, load_constellation(constellation), place, clock_offset)
+    if as_json:
+        each = [asdict(one) | {"accepted": one.accepted} for one in found]
+        put(json.dumps(each, indent=1).replace("Infinity", "null"))
+        return
+    table = Table("slot (UTC)", "satellite", "error °", "margin °", "pixels", "accepted")
+    for one in found:
+        slot = f"{datetime.fromtimestamp(one.slot_unix_s, UTC):%Y-%m-%d %H:%M:%S}"
+        table.add_row(
+            slot, one.satellite, f"{one.error_deg:.2f}", f"{one.margin_deg:.2f}", str(one.pixels),
+            "yes" if one.accepted else "no",
+        )  # fmt: skip
+    console = wide_console()
+    console.print(table)
+    console.print(f"{sum(one.accepted for one in found)} of {len(found)} tracks accepted")
+
+
+def _cell(value: float | None) -> str:
+    return "-" if value is None else f"{value:.4g}"
 
 
 def address(text: str, option: str) -> tuple[str, int]:

@@ -1,4 +1,4 @@
-"""``skyweave quic``: serve a folder, fetch a file, over several interfaces at once.
+"""``skyweave quic``: files, and any program's TCP connections, over several interfaces at once.
 
 Errors are :class:`SkyweaveError` and pass through to the main command, which prints their sentence
 and exits with code 2. Progress and notes go to standard error.
@@ -12,39 +12,43 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
+from skyweave.cli.quic_gateway import connect, gateway
+from skyweave.cli.quic_options import (
+    AckPathOption,
+    Authorities,
+    Certificate,
+    Congestion,
+    Datagram,
+    Key,
+    MaxPaths,
+    Paths,
+    Pin,
+    Qlog,
+    Quiet,
+    ReinjectionOption,
+    RetryOption,
+    Scheduler,
+    Timeout,
+    both_or_none,
+    distinct,
+    verification,
+)
 from skyweave.cli.quic_progress import Show
 from skyweave.console import Console
 from skyweave.errors import ConfigError
-from skyweave.model.config import AckPath, Reinjection
-from skyweave.quic.fetch import Fetched, Verification, fetch
-from skyweave.quic.options import Retry, options
-from skyweave.quic.serve import FileServer, Limits, Serve, Served, allow_many_files
+from skyweave.quic.fetch import Fetched, fetch
+from skyweave.quic.listen import Limits, Listen, allow_many_files
+from skyweave.quic.options import options
+from skyweave.quic.serve import FileServer, Serve, Served
 from skyweave.quic.url import PORT, parse_target
 from skyweave.steady import steady
 
 quic_app = typer.Typer(
-    help="Multipath QUIC on real interfaces: serve files, fetch them.", no_args_is_help=True
+    help="Multipath QUIC on real interfaces: files, and TCP connections of any program.",
+    no_args_is_help=True,
 )
-Scheduler = Annotated[
-    str, typer.Option(help="Packet scheduler of what this end sends: skyweave algorithms.")
-]
-Congestion = Annotated[
-    str, typer.Option(help="Congestion control of what this end sends: skyweave algorithms.")
-]
-AckPathOption = Annotated[
-    AckPath, typer.Option(help="Path that carries an acknowledgement.", show_choices=True)
-]
-ReinjectionOption = Annotated[
-    Reinjection,
-    typer.Option(help="What is retransmitted on another path though it is not known to be lost."),
-]
-Datagram = Annotated[
-    int, typer.Option(metavar="BYTES", help="UDP payload of a full packet; 1200 fits every path.")
-]
-Qlog = Annotated[
-    Path | None, typer.Option(metavar="DIR", help="Folder for a qlog file of each connection.")
-]
-MaxPaths = Annotated[int, typer.Option(min=1, help="Paths at a time; 1: no multipath.")]
+quic_app.command()(gateway)
+quic_app.command()(connect)
 
 
 @quic_app.command()
@@ -62,13 +66,8 @@ def serve(
     hidden: Annotated[
         bool, typer.Option("--hidden", help="Serve names that begin with a dot, too (.ssh, .git).")
     ] = False,
-    cert: Annotated[
-        Path | None,
-        typer.Option(
-            help="Certificate chain (PEM); one is made and signed by itself if not given."
-        ),
-    ] = None,
-    key: Annotated[Path | None, typer.Option(help="Its private key (PEM).")] = None,
+    cert: Certificate = None,
+    key: Key = None,
     scheduler: Scheduler = "minrtt",
     congestion: Congestion = "cubic",
     ack_path: AckPathOption = "same",
@@ -82,25 +81,19 @@ def serve(
         int,
         typer.Option(min=1, help="Of one address (IPv6: /64); four times as many of one network."),
     ] = 64,
-    retry: Annotated[
-        Retry,
-        typer.Option(
-            help="When a client has to prove its address first, which costs it a round trip; "
-            "busy: while many handshakes are under way."
-        ),
-    ] = "busy",
+    retry: RetryOption = "busy",
     qlog: Qlog = None,
 ) -> None:
     """Serve the files of a folder over HTTP/0.9 (hq-interop) until Ctrl-C."""
-    if (cert is None) != (key is None):
-        raise ConfigError("a certificate and its key belong together; give --cert and --key")
+    both_or_none(cert, key)
     chosen = options(
         scheduler, congestion, ack_path, reinjection, datagram_bytes=datagram_bytes,
         max_paths=max_paths, qlog=None if qlog is None else str(qlog),
     )  # fmt: skip
     limits = Limits.of(max_connections, max_per_address)
     allow_many_files()
-    server = FileServer(Serve(folder, listen, cert, key, retry, chosen, limits, hidden))
+    place = Listen(listen, cert, key, retry, chosen, limits)
+    server = FileServer(Serve(folder, place, hidden))
     console = Console(stderr=True, soft_wrap=True)
     console.print(f"Serving {folder} on {server.address} (UDP). Ctrl-C ends it.")
     console.print(f"Certificate, SHA-256: {server.fingerprint}")
@@ -120,43 +113,24 @@ def serve(
 @quic_app.command()
 def get(
     url: Annotated[str, typer.Argument(metavar="URL", help="HOST:PORT/PATH, or https://…")],
-    path: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="INTERFACE",
-            help="Interface (or own address) of a path, the preferred one first. May be given "
-            "several times; the default route if not given.",
-        ),
-    ] = None,
-    pin: Annotated[
-        str | None, typer.Option(help="SHA-256 fingerprint of the server's certificate.")
-    ] = None,
-    ca: Annotated[
-        Path | None,
-        typer.Option(help="Certificate authorities (PEM) to trust, instead of this machine's."),
-    ] = None,
+    path: Paths = None,
+    pin: Pin = None,
+    ca: Authorities = None,
     out: Annotated[
         Path | None, typer.Option(help="File to write; that of the URL, here, if not given.")
     ] = None,
-    timeout: Annotated[
-        float, typer.Option(min=0.1, metavar="S", help="How long the server may take to answer.")
-    ] = 10.0,
+    timeout: Timeout = 10.0,
     scheduler: Scheduler = "minrtt",
     congestion: Congestion = "cubic",
     ack_path: AckPathOption = "same",
     reinjection: ReinjectionOption = "all",
     datagram_bytes: Datagram = 1200,
     qlog: Qlog = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Say nothing unless it fails.")] = False,
+    quiet: Quiet = False,
 ) -> None:
     """Fetch a file over one or several interfaces at once; they may come and go meanwhile."""
     target = parse_target(url)
-    paths = path or []
-    twice = next((name for name in paths if paths.count(name) > 1), None)
-    if twice is not None:
-        raise ConfigError(f"'{twice}' was given twice; give each path once")
-    if pin is not None and ca is not None:
-        raise ConfigError("--pin and --ca exclude each other; give one")
+    paths, known = distinct(path), verification(pin, ca)
     to = out or Path(target.file_name)
     if to.is_dir():
         raise ConfigError(f"{to} is a folder; give a file to --out")
@@ -167,7 +141,7 @@ def get(
     console = Console(stderr=True, quiet=quiet, soft_wrap=True)
     with Show(console, to.name) as show:
         watch = steady(show.progress, "the progress bar")
-        found = fetch(target, to, paths, Verification(pin, ca), chosen, timeout, watch)
+        found = fetch(target, to, paths, known, chosen, timeout, watch)
     _say(console, found, to)
 
 

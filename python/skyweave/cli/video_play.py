@@ -24,10 +24,12 @@ from skyweave.model import config
 from skyweave.model.record import Record
 from skyweave.study.compile.films import frame_table
 
-Player = Literal["reference", "wait", "vlc", "mpv"]
+Player = Literal["reference", "wait", "adaptive", "vlc", "mpv", "dashjs"]
 Transport = Literal["tcp", "mptcp", "mpquic"]
 EngineName = Literal["sim", "live"]
 _LONGEST_S = 86_400.0
+_FILM_S = 180
+"""Of the films that are made here."""
 _BUFFERS = {"send_buffer_bytes": 4 * 2**20, "receive_buffer_bytes": 6 * 2**20, "autotune": True}
 """Linux's limits (tcp_wmem, tcp_rmem), and that they are grown into."""
 
@@ -37,8 +39,8 @@ def play(
     player: Annotated[
         Player,
         typer.Option(
-            help="reference drops late pictures as VLC does, wait stops as mpv and browsers do; "
-            "vlc and mpv are the programs themselves."
+            help="reference drops late pictures as VLC does, wait stops as mpv and browsers do, "
+            "adaptive is RobustMPC; vlc, mpv and dashjs (in Chromium) are programs."
         ),
     ] = "reference",
     transport: Annotated[
@@ -58,6 +60,9 @@ def play(
     film: Annotated[
         str, typer.Option(help="cbr, vbr, or a frame table (FILE.csv) for reference and wait.")
     ] = "cbr",
+    top: Annotated[
+        float, typer.Option(help="Best of six qualities, Mbit/s, for adaptive and dashjs.")
+    ] = 4.3,
     seconds: Annotated[
         float, typer.Option(help="Stop after that time, at the end of the film or not.")
     ] = 240.0,
@@ -69,11 +74,13 @@ def play(
 ) -> None:
     """Play a film over emulated paths; say what a viewer sees of it.
 
-    A film of 5.24 Mbit/s and three minutes, over all paths at once. It opens on the first one.
+    A film of three minutes, over all paths at once; it opens on the first one. In one file it has
+    5.24 Mbit/s, for adaptive and dashjs six qualities.
     """
     _check_places(figure, record)
-    run = _run([parse_path(text, seed) for text in path], player, transport, congestion, film,
-               seconds, seed)  # fmt: skip
+    paths = [parse_path(text, seed) for text in path]
+    workload = {**_workload(player, film, top), "duration_s": _checked(seconds)}
+    run = _run(paths, workload, transport, congestion, seed)
     chosen = engine or ("live" if player in _programs() else "sim")
     if chosen == "sim" and player in _programs():
         raise ConfigError(
@@ -92,19 +99,15 @@ def play(
 
 def _run(
     paths: list[config.Path],
-    player: Player,
+    workload: dict[str, Any],
     transport: Transport | None,
     congestion: str | None,
-    film: str,
-    seconds: float,
     seed: int,
 ) -> config.Run:
     names = [one.name for one in paths]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise ConfigError(f"two paths are called '{twice}'; give each its own name")
-    if not 0 < seconds <= _LONGEST_S:
-        raise ConfigError(f"--seconds {seconds:g}: must be more than 0 and at most {_LONGEST_S:g}")
     transport = transport or ("mptcp" if len(paths) > 1 else "tcp")
     if transport == "tcp" and len(paths) > 1:
         raise ConfigError(
@@ -112,26 +115,50 @@ def _run(
             "leave all but one --path out"
         )
     over_quic = transport == "mpquic"
-    if over_quic and player in _programs():
+    if over_quic and workload.get("player") in _programs():
         raise ConfigError(
-            f"--player {player} speaks TCP: over mpquic take --player reference or wait, or take "
-            "--transport mptcp"
+            f"--player {workload['player']} speaks TCP: over mpquic take --player reference, wait "
+            "or adaptive, or take --transport mptcp"
         )
-    workload = {"kind": "video", "player": "discard" if player == "reference" else player}
     rules: dict[str, Any] = {} if over_quic else {"mode": "upstream", "scheduler": "upstream"}
     connection = config.Connection.model_validate(
         {
             "transport": transport,
             "congestion": congestion or ("cubic" if over_quic else "cubic-linux"),
-            "workload": {**workload, "film": _film(film, player), "duration_s": seconds},
+            "workload": workload,
             **rules,
             **_BUFFERS,
         }
     )
     workloads.check(connection.workload)
+    stop_after_s = workload["duration_s"]
     return config.Run(
-        paths=tuple(paths), connections=(connection,), seed=seed, stop_after_s=seconds
+        paths=tuple(paths), connections=(connection,), seed=seed, stop_after_s=stop_after_s
     )
+
+
+def _checked(seconds: float) -> float:
+    if not 0 < seconds <= _LONGEST_S:
+        raise ConfigError(f"--seconds {seconds:g}: must be more than 0 and at most {_LONGEST_S:g}")
+    return seconds
+
+
+def _workload(player: Player, film: str, top: float) -> dict[str, Any]:
+    """Return what is played, but for how long."""
+    from skyweave.video import check_ladder
+    from skyweave.video.ladder import CHUNK_S, rates_kbps
+
+    if player not in ("adaptive", "dashjs"):
+        own = "discard" if player == "reference" else player
+        return {"kind": "video", "player": own, "film": _film(film, player)}
+    if film != "cbr":
+        raise ConfigError(f"--film {film}: --player {player} plays six qualities; take --top alone")
+    check_ladder(top, _FILM_S)
+    common = {"kind": "adaptive", "film_s": _FILM_S}
+    if player == "dashjs":
+        return {**common, "player": player, "top_mbps": top}
+    ladder_mbps = [rate / 1000 for rate in rates_kbps(top)]
+    return {**common, "abr": "robust-mpc", "ladder_mbps": ladder_mbps, "chunk_s": float(CHUNK_S)}
 
 
 def _programs() -> set[str]:
@@ -182,12 +209,12 @@ def _live(run: config.Run) -> Record:
 
 def _made_before(run: config.Run) -> None:
     """Let ffmpeg make the film before the clock of the progress runs."""
-    from skyweave.video import film as made
+    from skyweave.live.traffic import offers
 
     workload = run.connections[0].workload
     if workloads.program_of(workload) is not None:
         with Console(stderr=True).status("making the film"):
-            made(getattr(workload, "film"))  # noqa: B009 (a field of this kind alone)
+            offers.of(workload)
 
 
 def _check_places(figure: Path | None, record: Path | None) -> None:

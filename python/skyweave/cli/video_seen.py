@@ -52,10 +52,13 @@ def facts(record: Record) -> list[tuple[str, str]]:
         rows.append(("stalls, together", f"{found['stall_s']:.1f} s"))
     if "discarded" in found:
         rows.append(("discarded pictures", f"{found['discarded']:,.0f}"))
-    position, film = last["position_s"], last["film_s"]
-    if position is not None and film is not None:
-        rows.append(("played", f"{clock(position)} of {clock(film)}"))
-    rate = came_mbps(table)
+    position, film = last["position_s"], last.get("film_s")
+    if position is not None:
+        rows.append(("played", f"{clock(position)} of {clock(film)}" if film else clock(position)))
+    if "played_mbps" in found:
+        rows.append(("mean quality", f"{mbps(found['played_mbps'])} Mbit/s"))
+        rows.append(("changes of quality", f"{found['switches']:.0f}"))
+    rate = came_mbps(record)
     if rate is not None:
         rows.append(("came at", f"{mbps(rate)} Mbit/s"))
     return rows
@@ -65,12 +68,15 @@ def _startup(seconds: float) -> str:
     return f"{seconds:.2f} s" if math.isfinite(seconds) else "it never began"
 
 
-def came_mbps(table: pl.DataFrame) -> float | None:
-    """Return the mean rate from the request until the film was there, or the time was over."""
-    received = table["received_bytes"].to_numpy()
-    begin, total = float(table["time_s"][0]), float(received[-1])
-    end = float(table["time_s"][int((received >= total).argmax())])
-    return total * 8e-6 / (end - begin) if end > begin else None
+def came_mbps(record: Record) -> float | None:
+    """Return the mean rate of what came, from the first byte to the last."""
+    own = record.samples.filter((pl.col("path") == "") & (pl.col("connection") == 0)).sort("time_s")
+    fresh = own.filter(pl.col("delivered_bytes").diff().fill_null(pl.col("delivered_bytes")) > 0)
+    if len(fresh) < 2:
+        return None
+    first, last = fresh.row(0, named=True), fresh.row(-1, named=True)
+    came = last["delivered_bytes"] - first["delivered_bytes"]
+    return float(came * 8e-6 / (last["time_s"] - first["time_s"]))
 
 
 def _paths(record: Record) -> Table:

@@ -23,7 +23,12 @@ _DTYPES: dict[str, pl.DataType] = {
 
 PROGRAMS = {"video": ("vlc", "mpv"), "adaptive": ("dashjs",)}
 """Players that are programs of their own, by the kind of workload that they play."""
-_OF_PROGRAMS = {"kind", "direction", "duration_s", "player", "film"}
+_OF_PROGRAMS = {
+    "video": {"kind", "direction", "duration_s", "player", "film"},
+    "adaptive": {
+        "kind", "direction", "duration_s", "player", "top_mbps", "film_s", "fast_switch",
+    },
+}  # fmt: skip
 """What a workload may say of what a program plays; the rest the program decides."""
 
 
@@ -85,7 +90,7 @@ def _check_player(workload: Bulk | Workload) -> None:
             f"'{name}' plays the workload '{kinds[0]}', not '{workload.kind}'; "
             f"for that take {' or '.join(PROGRAMS.get(workload.kind, ('none',)))}"
         )
-    for key in sorted({*workload.model_dump(exclude_unset=True)} - _OF_PROGRAMS):
+    for key in sorted({*workload.model_dump(exclude_unset=True)} - _OF_PROGRAMS[workload.kind]):
         raise ConfigError(f"{key} is nothing that player '{name}' can be told; leave it out")
     if workload.main_direction != "down":
         raise ConfigError("a film comes down: leave direction out")

@@ -2,53 +2,25 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import resource
-import socket
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-from urllib.parse import urlsplit
 
 from skyweave import _skyweave
 from skyweave.errors import ConfigError
 from skyweave.printing import visible
 from skyweave.quic.errors import QuicError
-from skyweave.quic.options import Retry
+from skyweave.quic.listen import Listen
 from skyweave.steady import steady
 
 
 @dataclass(frozen=True)
-class Limits:
-    """How many connections a server keeps; ``crates/sockets/src/limits.rs`` says what is refused.
-
-    ``per_address`` counts an IPv4 address or an IPv6 /64, ``per_network`` an IPv4 /24 or IPv6 /48.
-    """
-
-    connections: int = 4096
-    half_open: int = 1024
-    per_address: int = 64
-    per_network: int = 256
-
-    @classmethod
-    def of(cls, connections: int, per_address: int) -> Limits:
-        """Return limits in the proportions of the default ones."""
-        return cls(connections, max(connections // 4, 1), per_address, 4 * per_address)
-
-
-@dataclass(frozen=True)
 class Serve:
-    """What is served, where and how; without certificate and key they are made."""
+    """What is served, and where."""
 
     root: Path
-    listen: str
-    cert: Path | None
-    key: Path | None
-    retry: Retry
-    options: dict[str, Any]
-    limits: Limits = Limits()
+    at: Listen
     hidden: bool = False
     """Files and folders whose names begin with a dot are served, too."""
 
@@ -86,18 +58,9 @@ class FileServer:
     def __init__(self, serve: Serve) -> None:
         if not serve.root.is_dir():
             raise ConfigError(f"{serve.root} is no folder; give one whose files are to be served")
-        self.address = _address(serve.listen)
-        request = {
-            "root": str(serve.root),
-            "listen": self.address,
-            "cert": None if serve.cert is None else str(serve.cert),
-            "key": None if serve.key is None else str(serve.key),
-            "names": ["localhost", socket.gethostname() or "localhost"],
-            "limits": asdict(serve.limits),
-            "hidden": serve.hidden,
-            "retry": serve.retry,
-            "options": serve.options,
-        }
+        place = serve.at.request()
+        self.address: str = place["listen"]
+        request = {"root": str(serve.root), "hidden": serve.hidden, "server": place}
         try:
             self._server = _skyweave.QuicFileServer(json.dumps(request))
         except ValueError as error:
@@ -131,29 +94,3 @@ class FileServer:
             self._server.run(look)
         except OSError as error:
             raise QuicError(str(error)) from None
-
-
-def allow_many_files() -> None:
-    """Let this process have as many files open as the system admits: clients want some each."""
-    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    with contextlib.suppress(OSError, ValueError):
-        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-
-
-def _address(listen: str) -> str:
-    """Return ``ADDRESS:PORT`` with an address, for names and where IPv6 is missing."""
-    try:
-        parts = urlsplit(f"//{listen}")
-        host, port = parts.hostname, parts.port
-    except ValueError:
-        host = port = None
-    if host is None or port is None:
-        raise ConfigError(f"'{listen}' is not ADDRESS:PORT; give e.g. 0.0.0.0:4433 or [::]:4433")
-    if host == "::" and not socket.has_ipv6:
-        host = "0.0.0.0"
-    try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_DGRAM)
-    except OSError as error:
-        raise ConfigError(f"'{host}' is no address of this machine: {error.strerror}") from None
-    address = str(found[0][4][0])
-    return f"[{address}]:{port}" if ":" in address else f"{address}:{port}"

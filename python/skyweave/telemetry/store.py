@@ -125,11 +125,10 @@ class Store:
             return empty
 
     def _write(self, file: Path, frame: pl.DataFrame) -> None:
-        content = io.BytesIO()
-        frame.write_parquet(content, compression="zstd")
+        content = parquet_bytes(frame)
         draft = file.with_name(f".{file.name}.draft-{os.getpid()}")
         try:
-            write_durable(draft, content.getbuffer())
+            write_durable(draft, content)
             draft.replace(file)
             sync_folder(self.folder)
         except OSError as error:
@@ -188,6 +187,13 @@ def read(folder: Path, kind: str, schema: dict[str, Any]) -> pl.DataFrame:
         )
     except pl.exceptions.PolarsError as error:
         raise DataError(f"{folder}: {kind} files have other columns ({_short(error)})") from None
+
+
+def parquet_bytes(frame: pl.DataFrame) -> bytes:
+    """Return rows as a Parquet file."""
+    content = io.BytesIO()
+    frame.write_parquet(content, compression="zstd")
+    return content.getvalue()
 
 
 def _parquet(file: Path) -> pl.DataFrame:

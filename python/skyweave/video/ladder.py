@@ -53,16 +53,10 @@ def rates_kbps(top_mbps: float) -> list[int]:
 def ladder(top_mbps: float = 4.3, film_s: int = 180, cache: Path | None = None) -> DashLadder:
     """Return an adaptive film, made now if this machine has none.
 
-    Raises :class:`ConfigError` for a bitrate or length of no film, without ffmpeg, and for what
-    ffmpeg or the disk refuses.
+    Raises :class:`ConfigError` as :func:`check_ladder` does, without ffmpeg, and for what ffmpeg or
+    the disk refuses.
     """
-    for name, value, (least, most) in (("top", top_mbps, _TOP_MBPS), ("length", film_s, _FILM_S)):
-        if not least <= value <= most:
-            raise ConfigError(
-                f"the {name} of a ladder, {value:g}, is not within {least:g} and {most:g}"
-            )
-    if film_s % CHUNK_S:
-        raise ConfigError(f"the length of a ladder, {film_s} s, is not a multiple of {CHUNK_S} s")
+    check_ladder(top_mbps, film_s)
     rates = rates_kbps(top_mbps)
     command = _command(rates, film_s)
     folder = (cache_folder() if cache is None else cache) / f"ladder-{digest_of(command)}"
@@ -72,6 +66,17 @@ def ladder(top_mbps: float = 4.3, film_s: int = 180, cache: Path | None = None) 
     sizes = folder / "sizes.json"
     chunk_bytes = json.loads(sizes.read_text(encoding="ascii"))
     return DashLadder(folder / "film.mpd", [rate / 1000 for rate in rates], chunk_bytes, sizes)
+
+
+def check_ladder(top_mbps: float, film_s: int) -> None:
+    """Raise :class:`ConfigError` for a bitrate or a length of no film."""
+    for name, value, (least, most) in (("top", top_mbps, _TOP_MBPS), ("length", film_s, _FILM_S)):
+        if not least <= value <= most:
+            raise ConfigError(
+                f"the {name} of a ladder, {value:g}, is not within {least:g} and {most:g}"
+            )
+    if film_s % CHUNK_S:
+        raise ConfigError(f"the length of a ladder, {film_s} s, is not a multiple of {CHUNK_S} s")
 
 
 def _command(rates: list[int], film_s: int) -> str:

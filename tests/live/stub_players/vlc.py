@@ -10,7 +10,7 @@ import urllib.request
 from pathlib import Path
 
 
-def main() -> int:
+def main(qualities: tuple[int, ...] = ()) -> int:
     """Fetch the film; 2 and a sentence if the server does not give it."""
     url, out = sys.argv[1], Path(sys.argv[3])
     with (out / "playback.jsonl").open("w") as lines:
@@ -28,6 +28,8 @@ def main() -> int:
         except urllib.error.URLError as error:
             sys.stderr.write(f"the film did not come: {error.reason}.\n")
             return 2
+        for quality in qualities:
+            tell("switch", quality=quality, position_s=0.5)
         tell("ended", position_s=1.0)
     summary = {"player": "vlc", "version": "stub", "processor": {"player_share": 0.01}}
     (out / "summary.json").write_text(json.dumps(summary))

@@ -141,6 +141,42 @@ fn idleness_halves_once_per_timeout_down_to_the_initial_window() {
     }
 }
 
+/// Measured on Linux 6.18.44 (`tcp_slow_start_after_idle` 1): TCP_INFO of a sender on loopback after it
+/// had slept, and after its next segment. Window before, ms since the last segment (`tcpi_last_data_sent`),
+/// window after; the RTO was 204 ms. The windows are those that slow start had reached.
+#[test]
+fn idleness_leaves_what_the_kernel_left() {
+    let rto = Duration::from_millis(204);
+    let kernel = [
+        (33, 104, 33),
+        (24, 320, 12),
+        (20, 524, 10),
+        (28, 700, 10),
+        (88, 112, 88),
+        (108, 308, 54),
+        (84, 508, 21),
+        (98, 700, 12),
+        (64, 1012, 10),
+        (98, 504, 24),
+        (102, 704, 12),
+        (30, 1504, 10),
+    ];
+    for algorithm in BOTH {
+        for (before, idle_ms, after) in kernel {
+            let mut controller = classic(algorithm);
+            controller.on_acked(NOW, &ack(before - 10));
+            assert_eq!(window(&*controller), before, "{algorithm}");
+            let idle = Duration::from_millis(idle_ms);
+            // The sender asks only when the pause is longer than the RTO.
+            if idle > rto {
+                controller.on_idle_restart(NOW, idle, rto);
+            }
+            assert_eq!(window(&*controller), after, "{algorithm}: {before} after {idle_ms} ms");
+            assert_eq!(controller.ssthresh_bytes(), u64::MAX, "{algorithm}: it had none");
+        }
+    }
+}
+
 /// `tcp_cwnd_restart` shifts whole packets: 25 becomes 12, and 13 acknowledged packets make it 25 again,
 /// every time.
 #[test]

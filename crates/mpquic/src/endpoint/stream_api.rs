@@ -30,6 +30,12 @@ impl Endpoint {
         self.streams.write(stream, data)
     }
 
+    /// How much may be written to a stream such that the send buffer takes it and the peer's window
+    /// for the stream admits it.
+    pub fn room(&self, stream: u64) -> Result<u64, Error> {
+        self.streams.room(stream)
+    }
+
     /// The stream ends with what was written.
     pub fn finish(&mut self, stream: u64) -> Result<(), Error> {
         self.streams.finish(stream)
@@ -75,6 +81,12 @@ impl Endpoint {
     /// Bytes written and not acknowledged, all streams together.
     pub fn buffered_bytes(&self) -> u64 {
         self.streams.buffered
+    }
+
+    /// Bytes written and never sent: of one stream, and of all together.
+    pub fn queued_bytes(&self, stream: u64) -> (u64, u64) {
+        let own = self.streams.send.get(&stream).map_or(0, |half| half.queued());
+        (own, self.streams.unsent())
     }
 
     /// Longest DATAGRAM that can be sent.

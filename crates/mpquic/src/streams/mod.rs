@@ -63,6 +63,9 @@ pub(crate) struct Streams {
     again: BTreeSet<u64>,
     /// Who sends next: the streams take turns.
     turn: u64,
+    /// Bytes that a turn has, and that are left of this one.
+    turn_bytes: u64,
+    turn_left: u64,
     pub counts: [Count; 2],
     /// What the peer announced of its windows.
     peer: Params,
@@ -70,7 +73,10 @@ pub(crate) struct Streams {
     pub sent_data: u64,
     pub window: Window,
     stream_window: u64,
+    stream_window_limit: u64,
     window_limit: u64,
+    /// By how much the windows of streams may still grow.
+    growth: u64,
     received_data: u64,
     read_data: u64,
     send_limit: u64,
@@ -94,12 +100,18 @@ impl Streams {
             ready: BTreeSet::new(),
             again: BTreeSet::new(),
             turn: 0,
+            turn_bytes: config.turn_bytes,
+            turn_left: config.turn_bytes,
             counts: [count(), count()],
             peer: Params::default(),
             max_data: 0,
             sent_data: 0,
             window: Window::new(config.receive_window_bytes, config.max_receive_window_bytes),
             stream_window: config.stream_window_bytes,
+            stream_window_limit: config
+                .max_receive_window_bytes
+                .min(config.max_stream_window_bytes),
+            growth: config.stream_growth_bytes,
             window_limit: config.max_receive_window_bytes,
             received_data: 0,
             read_data: 0,
@@ -124,7 +136,7 @@ impl Streams {
     }
 
     fn new_recv(&self) -> RecvHalf {
-        RecvHalf::new(Window::new(self.stream_window, self.window_limit))
+        RecvHalf::new(Window::new(self.stream_window, self.stream_window_limit))
     }
 
     // ---- the application ---------------------------------------------------------------------
@@ -160,6 +172,14 @@ impl Streams {
         self.queued += taken as u64;
         self.ready.insert(id);
         Ok(taken)
+    }
+
+    /// How much of a stream may be written such that all of it may leave: what the send buffer and
+    /// the peer's window for the stream admit.
+    pub fn room(&self, id: u64) -> Result<u64, Error> {
+        let half = self.send.get(&id).ok_or(Error::NoStream(id))?;
+        let buffer = self.send_limit.saturating_sub(self.buffered);
+        Ok(half.max_data.saturating_sub(half.end()).min(buffer))
     }
 
     pub fn finish(&mut self, id: u64) -> Result<(), Error> {
@@ -220,11 +240,12 @@ impl Streams {
         self.overhead = self.overhead + half.data.overhead_bytes() - before;
         if let Some(data) = &data {
             self.read_data += data.len() as u64;
-            half.window.on_read(now, half.data.read_offset(), rtt);
+            let grown = half.window.on_read(now, half.data.read_offset(), (rtt, self.growth));
+            self.growth = self.growth.saturating_sub(grown);
             if std::mem::take(&mut half.window.changed) && half.final_size.is_none() {
                 self.raised.insert(id);
             }
-            self.window.on_read(now, self.read_data, rtt);
+            self.window.on_read(now, self.read_data, (rtt, u64::MAX));
         }
         Ok(data)
     }
@@ -236,9 +257,12 @@ impl Streams {
 
     /// Drops what is settled; streams of the peer make room for new ones.
     pub fn collect(&mut self, id: u64) {
-        if self.recv.get(&id).is_some_and(|half| half.ended && half.is_complete()) {
-            self.recv.remove(&id);
+        if self.recv.get(&id).is_some_and(|half| half.ended && half.is_complete())
+            && let Some(half) = self.recv.remove(&id)
+        {
             self.raised.remove(&id);
+            let grown = half.window.size() - self.stream_window;
+            self.growth = self.growth.saturating_add(grown); // others may have it
         }
         let over = |half: &SendHalf| half.is_done() || half.reset.is_some();
         if self.send.get(&id).is_some_and(over) {
@@ -369,11 +393,22 @@ impl Streams {
             if let Some((range, fin)) = half.next_new(max as u64, window) {
                 self.sent_data += half.highest_sent() - highest;
                 self.queued -= range.end - range.start;
-                self.turn = if half.has_new() { id } else { id + 1 };
+                let has_more = half.has_new();
+                self.turn_over((id, has_more), range.end - range.start);
                 return Some(Chunk { id, range, fin });
             }
         }
         None
+    }
+
+    /// `bytes` of a stream left: whose turn it is then.
+    fn turn_over(&mut self, (id, has_more): (u64, bool), bytes: u64) {
+        let left = if id == self.turn { self.turn_left } else { self.turn_bytes };
+        self.turn_left = left.saturating_sub(bytes);
+        self.turn = id;
+        if !has_more || self.turn_left == 0 {
+            (self.turn, self.turn_left) = (id + 1, self.turn_bytes);
+        }
     }
 
     /// Bytes that begin `gap` or more after the next new ones of the stream whose turn it is.

@@ -25,17 +25,24 @@ impl Window {
         }
     }
 
-    /// The application has read up to `read`.
-    pub fn on_read(&mut self, now: Instant, read: u64, rtt: Duration) {
+    /// The application has read up to `read`; the window may grow by `most`: by how much it did.
+    pub fn on_read(&mut self, now: Instant, read: u64, (rtt, most): (Duration, u64)) -> u64 {
         if self.max_data - read > self.size / 2 {
-            return;
+            return 0;
         }
+        let before = self.size;
         if now - self.raised_at < rtt * 2 {
-            self.size = (self.size * 2).min(self.limit);
+            self.size = (before * 2).min(self.limit).min(before.saturating_add(most));
         }
         self.raised_at = now;
         self.max_data = read + self.size;
         self.changed = true;
+        self.size - before
+    }
+
+    /// How large it is.
+    pub fn size(&self) -> u64 {
+        self.size
     }
 
     /// Bytes up to `read` were dropped unread: there is room for others.

@@ -16,6 +16,7 @@ mod rebind;
 mod refuse;
 mod requirements;
 mod robust;
+mod sharing;
 mod single;
 mod space;
 mod stats;

@@ -5,6 +5,7 @@ mod session;
 
 use crate::server::Service;
 use crate::session::Session;
+use crate::tell::{News, Tell, channel};
 use mpquic::Closed;
 use root::Root;
 use session::FileSession;
@@ -12,8 +13,7 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::atomic::AtomicUsize;
 use units::{Duration, Instant};
 
 /// Codes of streams that a server resets; HTTP/0.9 itself has no way to say so.
@@ -22,8 +22,6 @@ pub(crate) const NO_SUCH_FILE: u64 = 0x404;
 pub(crate) const BUSY: u64 = 0x503;
 /// How often the caller is asked whether to go on.
 const LOOK: Duration = Duration::from_millis(100);
-/// News between two looks; further ones are only counted.
-const MOST_NEWS: usize = 1000;
 
 /// Bytes that wait for acknowledgement: of all clients together (beyond a least share for each),
 /// and of one.
@@ -54,27 +52,12 @@ pub enum Served {
     Missed(u64),
 }
 
-/// Tells who watches, as far as that can follow.
-#[derive(Clone)]
-struct Tell {
-    news: SyncSender<Served>,
-    missed: Arc<AtomicU64>,
-}
-
-impl Tell {
-    fn say(&self, one: Served) {
-        if self.news.try_send(one).is_err() {
-            self.missed.fetch_add(1, Ordering::Relaxed);
-        }
-    }
-}
-
 /// Serves the files below a folder to every client.
 pub struct Files<F> {
     root: Arc<Root>,
     look_at: Instant,
-    news: Receiver<Served>,
-    tell: Tell,
+    news: News<Served>,
+    tell: Tell<Served>,
     /// Clients, to share what answers may occupy.
     clients: Arc<AtomicUsize>,
     watch: F,
@@ -88,10 +71,9 @@ impl<F: FnMut(&[Served], usize) -> bool> Files<F> {
     /// A folder that is none, or a kernel before Linux 5.6.
     pub fn new(root: &Path, hidden: bool, watch: F) -> io::Result<Self> {
         let root = Arc::new(Root::open(root, hidden)?);
-        let (news, receiver) = sync_channel(MOST_NEWS);
-        let tell = Tell { news, missed: Arc::default() };
+        let (tell, news) = channel();
         let look_at = Instant::ZERO;
-        Ok(Self { root, look_at, news: receiver, tell, clients: Arc::default(), watch })
+        Ok(Self { root, look_at, news, tell, clients: Arc::default(), watch })
     }
 }
 
@@ -128,11 +110,6 @@ impl<F: FnMut(&[Served], usize) -> bool> Service for Files<F> {
 
     fn look(&mut self, now: Instant, connections: usize) -> bool {
         self.look_at = now + LOOK;
-        let mut news: Vec<Served> = self.news.try_iter().collect();
-        match self.tell.missed.swap(0, Ordering::Relaxed) {
-            0 => {}
-            missed => news.push(Served::Missed(missed)),
-        }
-        (self.watch)(&news, connections)
+        (self.watch)(&self.news.take(Served::Missed), connections)
     }
 }

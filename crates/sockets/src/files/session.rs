@@ -1,8 +1,9 @@
 //! One client's requests and their answers.
 
 use super::root::{Found, Root};
-use super::{BUSY, NO_SUCH_FILE, Served, Tell, share};
+use super::{BUSY, NO_SUCH_FILE, Served, share};
 use crate::session::{Ends, PathReport, Session, Status};
+use crate::tell::Tell;
 use mpquic::{Endpoint, Event, Read};
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -50,7 +51,7 @@ struct Mark {
 
 pub(super) struct FileSession {
     root: Arc<Root>,
-    tell: Tell,
+    tell: Tell<Served>,
     clients: Arc<AtomicUsize>,
     remote: SocketAddr,
     streams: BTreeMap<u64, Exchange>,
@@ -64,7 +65,7 @@ impl FileSession {
     pub fn new(
         now: Instant,
         remote: SocketAddr,
-        (root, tell, clients): (Arc<Root>, Tell, Arc<AtomicUsize>),
+        (root, tell, clients): (Arc<Root>, Tell<Served>, Arc<AtomicUsize>),
     ) -> Self {
         clients.fetch_add(1, Ordering::Relaxed);
         Self {
@@ -241,12 +242,12 @@ fn read_request(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tell::channel;
     use std::path::Path;
-    use std::sync::mpsc::sync_channel;
 
     fn session(now: Instant) -> FileSession {
         let root = Arc::new(Root::open(Path::new("/"), false).unwrap());
-        let tell = Tell { news: sync_channel(1).0, missed: Arc::default() };
+        let tell = channel().0;
         FileSession::new(now, "192.0.2.1:7".parse().unwrap(), (root, tell, Arc::default()))
     }
 

@@ -23,7 +23,12 @@ pub struct RawClient {
 }
 
 pub fn role(pin: &str) -> Role {
-    Trust::new(&Anchor::pin(pin).unwrap()).unwrap().role("localhost", HQ_INTEROP).unwrap()
+    role_for(pin, HQ_INTEROP)
+}
+
+/// A client's role, for this protocol.
+pub fn role_for(pin: &str, alpn: &[u8]) -> Role {
+    Trust::new(&Anchor::pin(pin).unwrap()).unwrap().role("localhost", alpn).unwrap()
 }
 
 impl RawClient {

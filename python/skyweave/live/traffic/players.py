@@ -15,12 +15,11 @@ from skyweave.engine import workloads
 from skyweave.live.errors import LiveError
 from skyweave.live.record.gather import Seen
 from skyweave.live.record.playback import read_lines, rows_of
-from skyweave.live.traffic import origin
+from skyweave.live.traffic import offers, origin
 from skyweave.live.traffic.origin import Origin
 from skyweave.live.world import addresses
 from skyweave.live.world.world import World
 from skyweave.model import config
-from skyweave.video import film, kinds
 
 _MODULES = "skyweave.video.players"
 _PROMPT = ("chrt", "--other", "0", "nice", "-n", "-10")
@@ -54,12 +53,9 @@ def refusal(run: config.Run) -> str | None:
     only = run.connections[0]
     if only.transport == "mpquic":
         return f'player \'{names[0]}\' speaks TCP; set transport = "mptcp" or "tcp"'
-    kind = _film_of(only.workload)
-    if kind not in kinds():
-        return (
-            f"player '{names[0]}' needs a film that can be made here, not {kind!r}; "
-            f"take film = {' or '.join(repr(one) for one in kinds())}"
-        )
+    reason = offers.refusal(only.workload)
+    if reason is not None:
+        return f"player '{names[0]}' {reason}"
     if only.transport == "mptcp" and shutil.which("mptcpize") is None:
         return "the program 'mptcpize' is missing; on Debian: apt install mptcpize"
     if importlib.util.find_spec(f"{_MODULES}.{names[0]}") is None:
@@ -67,13 +63,9 @@ def refusal(run: config.Run) -> str | None:
     return origin.refusal()
 
 
-def _film_of(workload: config.Bulk | config.Workload) -> Any:
-    return getattr(workload, "film", "cbr")
-
-
 def prepare(run: config.Run) -> Origin:
     """Return the origin of what a run plays; the film is made now if this machine has none."""
-    return Origin([film(_film_of(run.connections[0].workload)).file])
+    return Origin([offers.of(run.connections[0].workload).served])
 
 
 def play(world: World, run: config.Run, served: Origin, out: Path) -> tuple[int, Played]:
@@ -110,8 +102,9 @@ def play(world: World, run: config.Run, served: Origin, out: Path) -> tuple[int,
     lines = _lines(out)
     _check_played(run, said, lines, served.trouble(world))
     received = [(row["at_ns"], row["bytes"]) for row in client["rows"]]
+    ladder_mbps = offers.of(only.workload).ladder_mbps
     kind = only.workload.kind
-    client["application"] = rows_of(kind, lines, epoch_ns, received)
+    client["application"] = rows_of(kind, lines, epoch_ns, received, ladder_mbps)
     for one in (client, server):
         one["opened_ns"] = start_ns
     return epoch_ns, Played(client, server, _facts(out))
@@ -135,9 +128,9 @@ def _driver(run: config.Run, out: Path, seconds: float) -> list[str]:
     place = next(place for place, path in enumerate(run.paths) if path.name == first)
     # By this address of the server a connection opens on the first path of the run.
     host = f"{addresses.server_address(place)}:{origin.PORT}"
-    served = film(_film_of(only.workload)).file.name
-    argv = [sys.executable, "-m", f"{_MODULES}.{name}", f"http://{host}/{served}"]
-    return [*argv, "--out", str(out), "--duration", f"{seconds:g}"]
+    offer = offers.of(only.workload)
+    argv = [sys.executable, "-m", f"{_MODULES}.{name}", f"http://{host}/{offer.address}"]
+    return [*argv, "--out", str(out), "--duration", f"{seconds:g}", *offer.options]
 
 
 def _lines(out: Path) -> list[dict[str, Any]]:

@@ -77,17 +77,13 @@ class Watch:
         if seldom or not self._on_server:
             self._connections = diagnosis.multipath(**self._ports)
         subflows, connections = self._subflows, self._connections
-        ours = {one.address for one in connections}
+        ours = bool(connections)
         self._received |= {one.address: one.received_bytes for one in connections}
         self._reinjected |= {one.address: one.reinjections for one in connections}
-        if not ours:
+        # Once there was Multipath TCP, what is left without a connection are its last subflows.
+        if not ours and not self._reinjected:
             plain = {(*one.info.local, *one.info.remote): one.info for one in subflows}
-            known = {
-                address: info.received_bytes
-                for address, info in plain.items()
-                if address not in self._reinjected  # the last subflow of one that is over
-            }
-            self._received |= known
+            self._received |= {address: one.received_bytes for address, one in plain.items()}
         self._rows.append(
             {
                 "tick": tick,

@@ -83,6 +83,8 @@ def _second(axes: Axes, table: pl.DataFrame) -> None:
         axes.set_ylabel("discarded pictures", fontsize=9, color=colour)
     else:
         came = table.filter(pl.col("event") == "response")
+        if came.is_empty():  # a program tells the quality that it shows
+            came = table.filter(pl.col("bitrate_mbps").is_not_null())
         axes.step(came["time_s"].to_numpy(), came["bitrate_mbps"].to_numpy(), where="post",
                   color=colour, linewidth=1.6)  # fmt: skip
         axes.set_ylabel("bitrate (Mbit/s)", fontsize=9, color=colour)

@@ -59,7 +59,7 @@ const play = ({ url, fastSwitch, sampleMs }) => {
 
 const browser = await playwright.chromium.launch({
   executablePath: chromium,
-  args: ["--no-sandbox", "--autoplay-policy=no-user-gesture-required", "--mute-audio", "--disable-gpu"],
+  args: ["--no-sandbox", "--autoplay-policy=no-user-gesture-required", "--mute-audio", "--disable-gpu", "--disable-features=LocalNetworkAccessChecks"],
 });
 const page = await browser.newPage();
 const home = new URL("/skyweave-player", url).href;
