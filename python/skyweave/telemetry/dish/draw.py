@@ -7,6 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from skyweave.plotting.style import LIGHT, drawing
+from skyweave.telemetry.dish.sky_map import SIZE
 from skyweave.telemetry.dish.summary import (
     SLOT_S,
     Floats,
@@ -25,19 +26,21 @@ LEAST_IN_CELL = 5
 
 
 def dish_figure(recorded: Recorded, title: str) -> Figure:
-    """Six panels; one without data says so."""
+    """Eight panels; one without data says so."""
     quantities = series(recorded)
     trips = {name: one for name, one in quantities.items() if name.endswith(("rtt_ms", "cy_ms"))}
     rates = {name: one for name, one in quantities.items() if name.endswith("mbps")}
     with drawing("dish"):
-        figure = Figure(figsize=(11, 7), layout="constrained", facecolor=LIGHT["paper"])
-        panels = figure.subplots(2, 3)
+        figure = Figure(figsize=(14.5, 7), layout="constrained", facecolor=LIGHT["paper"])
+        panels = figure.subplots(2, 4)
         _cdfs(panels[0, 0], trips, "Round trips", "ms")
         _cdfs(panels[0, 1], rates, "Rates carried", "Mbit/s")
         _slots(panels[0, 2], trips)
         _pointing(panels[1, 0], recorded)
         _heat(panels[1, 1], figure, recorded)
         _causes(panels[1, 2], recorded)
+        _sky(panels[0, 3], figure, recorded)
+        _course(panels[1, 3], trips)
         figure.suptitle(title, x=0.012, ha="left", fontweight="bold", color=LIGHT["ink"])
     return figure
 
@@ -131,6 +134,38 @@ def _causes(axes: Axes, recorded: Recorded) -> None:
     axes.grid(True, axis="x")
     axes.grid(False, axis="y")
     axes.set_xlabel("seconds in all (number)")
+
+
+def _sky(axes: Axes, figure: Figure, recorded: Recorded) -> None:
+    """The pixels of the obstruction map by when they became known."""
+    axes.set_title("Obstruction map over time")
+    rows = recorded.pixels
+    if not len(rows):
+        return _nothing(axes)
+    hours = (rows["time_unix_s"] - rows["time_unix_s"].min()) / 3600
+    side = int(rows["side"].fill_null(SIZE).to_numpy().max())
+    dots = axes.scatter(rows["column"], rows["row"], c=hours, s=3, cmap="cividis", marker="s")
+    figure.colorbar(dots, ax=axes, label="hours since the first pixel")
+    axes.set_xlim(0, side)
+    axes.set_ylim(side, 0)
+    axes.set_aspect("equal")
+    axes.grid(False)
+    axes.set_xlabel("column")
+    axes.set_ylabel("row")
+
+
+def _course(axes: Axes, trips: dict[str, tuple[Floats, Floats]]) -> None:
+    """Round trips over the whole time."""
+    axes.set_title("Round trips over time")
+    lines = list(trips.items())[:MOST_LINES]
+    if not lines:
+        return _nothing(axes)
+    begin = min(float(times[0]) for _, (times, _) in lines)
+    for place, (_, (times, values)) in enumerate(lines):
+        axes.plot((times - begin) / 3600, values, ".", color=LIGHT[COLOURS[place]], markersize=1,
+                  rasterized=True)  # fmt: skip
+    axes.set_xlabel("hours since the first")
+    axes.set_ylabel("ms")
 
 
 def _room(axes: Axes) -> None:

@@ -13,6 +13,7 @@ import polars as pl
 
 from skyweave.errors import DataError
 from skyweave.telemetry.dish import history, status
+from skyweave.telemetry.dish.record import PIXELS
 from skyweave.telemetry.probes import pinger
 from skyweave.telemetry.store import hours, read
 
@@ -35,6 +36,7 @@ class Recorded:
     status: pl.DataFrame
     history: pl.DataFrame
     probes: pl.DataFrame
+    pixels: pl.DataFrame
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,7 @@ class Outage:
 def read_recorded(folder: Path) -> Recorded:
     """Read what was recorded; :class:`DataError` if there is nothing, or it is damaged."""
     kinds = {"status": status.SCHEMA, "history": history.SCHEMA, "probes": pinger.SCHEMA}
+    kinds["pixels"] = PIXELS
     try:
         there = {kind: bool(hours(folder, kind)) for kind in kinds}
     except OSError as error:
