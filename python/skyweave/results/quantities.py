@@ -16,7 +16,7 @@ Quantity = Literal[
     "request_ms", "request_p50_ms", "request_p99_ms",
     "delay_ms", "delay_p50_ms", "delay_p99_ms", "late_share", "lost_share",
     "discarded", "underflows", "stall_s", "startup_s", "played_mbps", "switches", "qoe",
-    "delivered_at_mb",
+    "delivered_at_mb", "reorder_mean_mb", "reorder_max_mb",
 ]  # fmt: skip
 OfPath = Literal["retransmissions", "retransmission_rate", "cwnd", "cwnd_sd"]
 """Quantities of a run that each path has: ``cwnd@LTE``, and as a ratio ``cwnd@LTE/wired``."""
@@ -93,6 +93,8 @@ WORDS: dict[str, Words] = {
     "switches": Words("changes of quality", "switches"),
     "qoe": Words("quality of experience", "QoE"),
     "delivered_at_mb": Words("delivered within the length of the film (MB)", "delivered"),
+    "reorder_mean_mb": Words("mean of what waits for earlier bytes (MB)", "mean reorder buffer"),
+    "reorder_max_mb": Words("most that waited for earlier bytes (MB)", "largest reorder buffer"),
     "cwnd": Words("mean congestion window (packets)", "mean cwnd"),
     "cwnd_sd": Words("SD of the congestion window (packets)", "SD of cwnd"),
 }
@@ -115,7 +117,7 @@ OF_RUNS = (
     "outage_retransmission_rate", "outage_share", "lost_in_outages", "utilisation",
     "longest_stall_s", "request_p50_ms", "request_p99_ms", "delay_p50_ms", "delay_p99_ms",
     "late_share", "lost_share", "discarded", "underflows", "stall_s", "startup_s", "played_mbps",
-    "switches", "qoe", "delivered_at_mb",
+    "switches", "qoe", "delivered_at_mb", "reorder_mean_mb", "reorder_max_mb",
 )  # fmt: skip
 """Quantities with one value a run."""
 MOMENTS = (

@@ -41,6 +41,8 @@ def sweep(canvas: Canvas) -> Figure:
     top = spec.y_max_mbps
     if quantity == "gain":
         axes.axhline(1, color=LIGHT["soft"], linewidth=0.9, linestyle="--", zorder=1)
+    elif quantity == "qoe":
+        axes.set_ylim(None, top)  # a film can be worse than none
     else:
         axes.set_ylim(0, top)
     axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5))

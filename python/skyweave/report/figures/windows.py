@@ -35,9 +35,9 @@ def windows_figure(runs: Sequence[tuple[str, Record]], colours: dict[str, str]) 
                 samples["time_s"].to_numpy(), np.where(packets > 0, packets, np.nan),
                 color=colours.get(name, LIGHT["other1"]), linewidth=1.2, label=name,
             )  # fmt: skip
-        axes.set_ylim(0, None)
         axes.set_ylabel("window (packets)", fontsize=9)
         axes.set_title(label, loc="left", fontsize=9)
+    panels[-1].set_ylim(0, None)  # of all, once all are drawn
     panels[-1].set_xlabel("time (s)")
     panels[-1].set_xlim(0, None)
     handles, labels = panels[0].get_legend_handles_labels()

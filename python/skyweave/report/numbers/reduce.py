@@ -19,6 +19,7 @@ from skyweave.report.numbers.of_paths import of_paths
 from skyweave.report.numbers.playback import playback_quantities
 from skyweave.report.numbers.ramp import ramps_s
 from skyweave.report.numbers.recovery import recoveries_s
+from skyweave.report.numbers.reorder import reorder_quantities
 from skyweave.report.numbers.run_totals import run_totals
 
 Labels = dict[str, Any]
@@ -82,6 +83,7 @@ def read(folder: Path, labels: Labels, how: Reduction) -> Reduced:
             **link_rtts(run["paths"], how, float(run["stop_after_s"])),
             **application_quantities(record),
             **playback_quantities(record),
+            **reorder_quantities(record),
             **run_totals(record.totals, labels["direction"], how.kinds),
         },
         of_paths=of_paths(record, names),

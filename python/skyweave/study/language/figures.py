@@ -23,7 +23,7 @@ class FigureSpec(Selection):
     title: str
     kind: Literal[
         "boxes", "cdf", "outage", "timeline", "settings", "heatmap", "sweep", "distribution",
-        "engines", "compare", "ping", "paths", "playback", "windows",
+        "engines", "compare", "ping", "paths", "playback", "windows", "reorder",
     ] = "boxes"  # fmt: skip
     caption: str = ""
     study_class: str = ""
@@ -66,7 +66,7 @@ class FigureSpec(Selection):
 
 
 _KEYS = {
-    "by": ("settings", "sweep", "distribution", "compare", "playback", "windows"),
+    "by": ("settings", "sweep", "distribution", "compare", "playback", "windows", "reorder"),
     "x": ("heatmap", "sweep", "compare"),
     "y": ("heatmap",),
     "reference": ("heatmap",),
@@ -79,6 +79,7 @@ _KEYS = {
         "paths",
         "playback",
         "windows",
+        "reorder",
     ),
     "quantity": ("sweep", "distribution", "compare"),
     "x_max": ("distribution",),
