@@ -30,6 +30,8 @@ const AT_A_TIME: usize = 8;
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 /// Between two looks at all clients, while the server's processor time is measured.
 const PAUSE: Duration = Duration::from_millis(50);
+/// A server that says nothing for so long has said all it had to say.
+const SILENCE: Duration = Duration::from_secs(3);
 
 fn main() {
     // The server holds few descriptors however many clients it has; the clients one each.
@@ -165,10 +167,23 @@ fn is_refused(client: &RawClient) -> bool {
     client.events.iter().any(refused)
 }
 
-/// Lets all do what there is to do now.
-fn turn(clients: &mut [RawClient]) {
+/// Lets all do what there is to do now: whether there was anything.
+fn turn(clients: &mut [RawClient]) -> bool {
+    let mut any = false;
     for client in clients {
-        let _any = client.turn();
+        any |= client.turn();
+    }
+    any
+}
+
+/// Lets the clients answer all that the server has to say after its handshakes, until it falls silent.
+fn settle(clients: &mut [RawClient]) {
+    let mut silent_since = std::time::Instant::now();
+    while silent_since.elapsed() < SILENCE {
+        if turn(clients) {
+            silent_since = std::time::Instant::now();
+        }
+        std::thread::sleep(PAUSE);
     }
 }
 
@@ -188,6 +203,8 @@ fn connect(clients: &mut Vec<RawClient>, far: &Far, count: usize) -> f64 {
         run(&mut fresh, |all| all.iter().all(is_settled));
         times.push(begin.elapsed().as_secs_f64() * 1e3 / more as f64);
         clients.append(&mut fresh);
+        // Who is not heard is sent everything again, and costs the server what no quiet client does.
+        turn(clients);
     }
     times.sort_by(f64::total_cmp);
     times.get(times.len() / 2).copied().unwrap_or_default()
@@ -216,9 +233,12 @@ fn measure(count: usize, beyond: usize, seconds: usize) {
         turn(&mut clients);
         settled = far.load();
     }
+    settle(&mut clients);
+    let settled = far.load();
     connect(&mut clients, &far, beyond);
     let refused = clients.iter().filter(|client| is_refused(client)).count();
     clients.retain(|client| !is_refused(client));
+    settle(&mut clients);
     let silent = rest(&mut clients, &mut far, seconds);
     for client in &mut clients {
         client.say(true, b"?", false); // from now on it reads, and shows that it is there
