@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import signal
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
@@ -91,7 +92,11 @@ def play(name: str, start: Start, options: Options) -> bool:
 
     Raises :class:`PlayerError` for a player that is missing or that gave up; the record is kept.
     """
-    signalled = _heed_signals()
+    with _heeding_signals() as signalled:
+        return _play(name, start, options, signalled)
+
+
+def _play(name: str, start: Start, options: Options, signalled: threading.Event) -> bool:
     playback = Playback(options.out)
     load = Load(os.getpid())
     player: Player | None = None
@@ -167,16 +172,20 @@ def _checked(given: argparse.Namespace) -> Options:
     return Options(given.url, given.out.resolve(), given.duration, given.threads, given)
 
 
-def _heed_signals() -> threading.Event:
+@contextlib.contextmanager
+def _heeding_signals() -> Iterator[threading.Event]:
     """Let SIGINT and SIGTERM end the session in order, instead of the process."""
     signalled = threading.Event()
 
     def note(_number: int, _frame: FrameType | None) -> None:
         signalled.set()
 
-    signal.signal(signal.SIGINT, note)
-    signal.signal(signal.SIGTERM, note)
-    return signalled
+    before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield signalled
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _summarise(name: str, options: Options, playback: Playback, found: dict[str, Any]) -> None:
