@@ -170,6 +170,39 @@ def test_ctrl_c_keeps_finished_runs(
     assert tree(out) == tree(tmp_path / "calm")
 
 
+@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="needs signals to a thread")
+def test_ctrl_c_in_a_finaliser_is_felt(
+    study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Python drops what a finaliser raises; the study ends all the same."""
+    calls, stopping, stop = iter(range(100)), threading.Event(), runner._stop
+    dropped: list[object] = []
+
+    class Finalised:
+        def __del__(self) -> None:
+            signal.raise_signal(signal.SIGINT)
+
+    class Watching(StudyObserver):
+        def finished(self, job: Job) -> None:
+            Finalised()
+
+    def announced(pool: ThreadPoolExecutor) -> None:
+        stopping.set()
+        stop(pool)
+
+    def waiting(run: Run) -> Record:
+        """One run passes; the others end when Ctrl-C was felt."""
+        assert next(calls) == 0 or stopping.wait(60)
+        return fluid(run)
+
+    monkeypatch.setattr(runner, "_stop", announced)
+    monkeypatch.setattr(sys, "unraisablehook", lambda lost: dropped.append(lost.exc_type))
+    with pytest.raises(Interrupted, match="give the same command again"):
+        run_study(study, options(tmp_path / "out", engine=waiting), Watching())
+    assert dropped == [KeyboardInterrupt]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
 def test_provenance_has_no_clock(study: Path, tmp_path: Path) -> None:
     prepared = run_study(study, options(tmp_path / "out"))
     record = Record.read(tmp_path / "out" / "records" / prepared.jobs[0].key)

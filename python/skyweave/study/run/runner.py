@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from functools import partial
+from types import FrameType
 from typing import Any
 
 from skyweave.errors import Interrupted, SkyweaveError
@@ -30,9 +33,10 @@ def run_all(
     failed = threading.Event()
     futures: set[Future[Job | None]] = set()
     try:
-        for job in jobs:
-            futures.add(pool.submit(_unless, failed, partial(_one, job, engine, keep, facts)))
-        _watch(futures, done)
+        with _ctrl_c() as pressed:
+            for job in jobs:
+                futures.add(pool.submit(_unless, failed, partial(_one, job, engine, keep, facts)))
+            _watch(futures, done, pressed)
     except KeyboardInterrupt as error:
         _stop(pool)
         raise Interrupted(
@@ -55,10 +59,35 @@ def _unless(failed: threading.Event, work: Callable[[], Job]) -> Job | None:
         raise
 
 
-def _watch(futures: set[Future[Job | None]], done: Done) -> None:
-    """Report runs as they finish; raise the first error."""
+@contextlib.contextmanager
+def _ctrl_c() -> Iterator[threading.Event]:
+    """Note Ctrl-C as well as raise it: Python drops what is raised in a finaliser.
+
+    A handler that somebody else installed is left alone.
+    """
+    pressed = threading.Event()
+
+    def note(number: int, frame: FrameType | None) -> None:
+        pressed.set()
+        signal.default_int_handler(number, frame)
+
+    in_main = threading.current_thread() is threading.main_thread()
+    if not in_main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield pressed
+        return
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield pressed
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _watch(futures: set[Future[Job | None]], done: Done, pressed: threading.Event) -> None:
+    """Report runs as they finish; raise the first error, or KeyboardInterrupt once ``pressed``."""
     pending = futures
     while pending:
+        if pressed.is_set():
+            raise KeyboardInterrupt
         finished, pending = wait(pending, timeout=0.5, return_when=FIRST_COMPLETED)
         for future in finished:
             if (job := future.result()) is not None:
