@@ -56,7 +56,7 @@ fn config(role: mpquic::Role) -> Config {
 
 // ---- the server ---------------------------------------------------------------------------------
 
-/// Holds every connection for ever.
+/// Keeps every connection open until the process ends.
 struct Holding {
     open: Arc<AtomicUsize>,
 }
@@ -187,7 +187,7 @@ fn settle(clients: &mut [RawClient]) {
     }
 }
 
-/// Connects so many more: milliseconds that each took, in the middle of all.
+/// Connects `count` more clients; returns the median milliseconds a handshake took.
 fn connect(clients: &mut Vec<RawClient>, far: &Far, count: usize) -> f64 {
     let mut times = Vec::new();
     let most = clients.len() + count;

@@ -4,7 +4,8 @@ use super::world::*;
 use crate::*;
 use units::{Duration, Instant};
 
-/// One bidirectional stream for each element, with so many bytes of the client; nobody reads yet.
+/// One bidirectional stream for each length in `bytes`; the client writes that many bytes, neither
+/// end reads yet.
 fn streams(
     client: impl FnOnce(&mut Config),
     server: impl FnOnce(&mut Config),

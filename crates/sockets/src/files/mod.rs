@@ -48,7 +48,7 @@ pub enum Served {
     Failed(SocketAddr, String, String),
     /// A connection ended, how.
     Closed(SocketAddr, String),
-    /// This many events were left out: more happened than a watcher is told of.
+    /// The queue of the watcher was full: the number of events dropped since the last one it got.
     Missed(u64),
 }
 

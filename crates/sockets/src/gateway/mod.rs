@@ -86,7 +86,7 @@ pub enum Passed {
     Ended(SocketAddr, String, [u64; 2], Option<String>),
     /// The connection between both sides ended, how.
     Closed(SocketAddr, String),
-    /// This many events were left out: more happened than a watcher is told of.
+    /// The queue of the watcher was full: the number of events dropped since the last one it got.
     Missed(u64),
 }
 

@@ -84,7 +84,7 @@ impl Settings {
 
 /// A progressive player.
 pub trait Player: Debug + Send {
-    /// So many bytes of the file are there, in order. Fewer than before change nothing.
+    /// The first `received_bytes` of the file have arrived. A smaller number than before changes nothing.
     fn on_bytes(&mut self, now: Instant, received_bytes: u64);
 
     /// Nothing more came until `now`.

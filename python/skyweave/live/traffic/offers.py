@@ -25,7 +25,7 @@ class Offer:
     ladder_mbps: tuple[float, ...] = ()
     """Bitrates of the qualities, of a film that has several."""
     options: tuple[str, ...] = ()
-    """What the player's driver is told besides."""
+    """Further options on the command line of the player's driver."""
 
 
 def refusal(workload: config.Bulk | config.Workload) -> str | None:
