@@ -38,6 +38,7 @@ def loop_figure(loop: Loop, seen: Seen, headline: str) -> Figure:
             if first <= edge <= last:
                 for axes in (close, sky):
                     axes.axvline(edge - first, color=LIGHT["line"], linewidth=0.8, zorder=0)
+        close.set_ylim(top=1.15 * close.get_ylim()[1])  # the legend stands above all
         close.set_title("The marked stretch; lines: edges of slots", fontweight="normal")
         close.tick_params(labelbottom=False)
         close.legend(handles=_legend(), loc="upper right", ncols=3)
@@ -102,7 +103,7 @@ def _satellites(axes: Axes, loop: Loop, seen: Seen, span: tuple[float, float]) -
             axes.barh(row, slot_s, left=edge - first, height=0.8, color=colour, alpha=0.8)
             if row:
                 axes.text(
-                    max(edge - first, 0) + 0.4, row, name.removeprefix("STARLINK-")[-9:],
+                    max(edge - first, 0) + 0.4, row, name.lower().removeprefix("starlink-")[:12],
                     va="center", fontsize=6, color=LIGHT["paper"], clip_on=True,
                 )  # fmt: skip
     axes.set_xlim(0, last - first)
