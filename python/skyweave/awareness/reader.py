@@ -12,7 +12,7 @@ MOST_BYTES = 2**20
 
 
 def row_of(level: str, data: str) -> bytes:
-    """Return a row of an event stream (WHATWG HTML §9.2); ``data`` is one line."""
+    """Return a row of a server-sent event stream (WHATWG HTML); ``data`` is one line."""
     return f"event: {level}\ndata: {data}\n\n".encode()
 
 

@@ -101,7 +101,7 @@ def _satellites(axes: Axes, loop: Loop, seen: Seen, span: tuple[float, float]) -
                 continue
             colour = colours.setdefault(name, LIGHT[SKY[len(colours) % len(SKY)]])
             axes.barh(row, slot_s, left=edge - first, height=0.8, color=colour, alpha=0.8)
-            if row:
+            if row and min(edge + slot_s, last) - max(edge, first) > slot_s / 2:
                 axes.text(
                     max(edge - first, 0) + 0.4, row, name.lower().removeprefix("starlink-")[:12],
                     va="center", fontsize=6, color=LIGHT["paper"], clip_on=True,
