@@ -98,7 +98,6 @@ def test_figure_and_record_are_kept(film: str, tmp_path: Path) -> None:
         ((*BOTH, "--figure", "seen.pdf"), "figures are PNG"),
         ((*BOTH, "--record", "/"), "is there already"),
         ((*BOTH, "--player", "vlc", "--engine", "sim"), "plays in real time"),
-        ((*BOTH, "--player", "vlc", "--transport", "mpquic"), "speaks TCP"),
         ((*BOTH, "--player", "vlc", "--film", "a.csv"), "plays cbr or vbr alone"),
         ((*BOTH, "--player", "adaptive", "--film", "vbr"), "take --top alone"),
         ((*BOTH, "--player", "adaptive", "--top", "nan"), "the top of a ladder"),

@@ -30,6 +30,7 @@ LINUX = {"mode": "upstream", "scheduler": "upstream"}
 PATHS = (path("a", 20.0, 5.0), path("b", 20.0, 10.0))
 PICTURES, PICTURE_BYTES = 50, 4000
 
+needs_gateway = pytest.mark.skipif(not shutil.which("nginx"), reason="no nginx")
 needs_origin = pytest.mark.skipif(
     not (shutil.which("nginx") and shutil.which("mptcpize")), reason="no nginx, or no mptcpize"
 )
@@ -127,6 +128,32 @@ def test_a_player_opens_on_the_first_path_of_the_set(served: Path) -> None:
     assert record.totals["connections"][0]["paths"]["b"]["sent_bytes"] > 4_000_000
 
 
+@needs_gateway
+def test_a_player_that_speaks_tcp_plays_over_multipath_quic(served: Path) -> None:
+    record = played(transport="mpquic", scheduler="minrtt", congestion="bbr")
+    connection = record.totals["connections"][0]
+    assert (connection["scheduler"], connection["congestion"]) == ("minrtt", "bbr")
+    assert 0 < connection["delivered_bytes"] < 4_100_000  # as of the last look at its socket
+    came = [one["unique_bytes"] for one in connection["paths"].values()]
+    assert all(one > 0 for one in came)
+    assert 4_000_000 < sum(came) < 4_100_000
+    assert record.application["video"]["event"].to_list()[-1] == "ended"
+    path_a = record.samples.filter(pl.col("path") == "a")
+    assert path_a["delivered_bytes"].to_list()[-1] > 0
+    assert path_a["cwnd_packets"].null_count() == len(path_a)  # its sockets are our own: not asked
+
+
+@needs_gateway
+@pytest.mark.skipif(shutil.which("vlc") is None, reason="no VLC")
+def test_vlc_plays_for_20_s_over_multipath_quic() -> None:
+    record = run_live(run(VLC, stop_s=20.0, transport="mpquic", scheduler="minrtt"))
+    table = record.application["video"]
+    assert "playing" in table["event"].to_list()
+    assert table["position_s"].drop_nulls().max() > 5
+    came = [one["unique_bytes"] for one in record.totals["connections"][0]["paths"].values()]
+    assert all(one > 0 for one in came)
+
+
 @needs_origin
 def test_an_adaptive_film_is_served_as_a_folder(
     served: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -181,7 +208,6 @@ def test_sockets_under_another_control_fail_the_run() -> None:
 @pytest.mark.parametrize(
     ("workload", "connection", "said"),
     [
-        (VLC, {"transport": "mpquic"}, "speaks TCP"),
         ({**VLC, "film": "none"}, {}, "needs a film that can be made here"),
         ({**VLC, "start_s": 2}, {}, "start_s is nothing that player 'vlc' can be told"),
         ({**VLC, "player": "dashjs"}, {}, "'dashjs' plays the workload 'adaptive'"),

@@ -7,6 +7,7 @@ import shutil
 import pytest
 
 from skyweave.cli.bench import mpquic as bench
+from skyweave.cli.bench.gateway import gateway
 from skyweave.errors import ConfigError
 
 
@@ -24,5 +25,12 @@ def test_every_figure_has_a_meaning() -> None:
     )
     found = bench.parse_memory(said)
     assert len(found) == 9
-    for name in (*found, "ours_1_path_gbps", "noq_2_path_cpu_s_per_gbit"):
+    for name in (*found, "ours_1_path_gbps", "gateway_2_path_cpu_s_per_gbit"):
         assert bench.meaning(name)
+
+
+def test_a_gateway_s_figures_have_meanings_too() -> None:
+    found = gateway(megabytes=1, rounds=1)
+    assert len(found) == 4
+    assert all(value > 0 for value in found.values())
+    assert all("through a gateway" in bench.meaning(name) for name in found)

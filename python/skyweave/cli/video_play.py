@@ -115,11 +115,6 @@ def _run(
             "leave all but one --path out"
         )
     over_quic = transport == "mpquic"
-    if over_quic and workload.get("player") in _programs():
-        raise ConfigError(
-            f"--player {workload['player']} speaks TCP: over mpquic take --player reference, wait "
-            "or adaptive, or take --transport mptcp"
-        )
     rules: dict[str, Any] = {} if over_quic else {"mode": "upstream", "scheduler": "upstream"}
     connection = config.Connection.model_validate(
         {

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from skyweave import _skyweave
-from skyweave.live.traffic import quic
+from skyweave.live.traffic import gateway, quic
 from skyweave.live.traffic.transfer import Flow, Listener, listen, transfer
 from skyweave.live.traffic.watch import Watch
 from skyweave.live.world.messages import Channel, Message
@@ -30,6 +30,7 @@ class Agent:
         self._quic: dict[int, _skyweave.QuicBulkServer] = {}
         self._programs: list[subprocess.Popen[bytes]] = []
         self._watches: list[Watch] = []
+        self._doors: list[gateway.Doors] = []
 
     def serve(self) -> None:
         """Answer requests; a failure is an answer, too."""
@@ -41,6 +42,9 @@ class Agent:
             "perform": self._perform,
             "watch": self._watch_sockets,
             "watched": self._watched,
+            "gateway": self._gateway,
+            "doors": self._open_doors,
+            "passed": self._passed,
             "collect": self._collect,
             "listen": self._listen,
             "transfer": self._transfer,
@@ -123,6 +127,19 @@ class Agent:
     def _watched(self, _: Message) -> Message:
         """Answer what was seen of them, and stop looking."""
         return {"seen": self._watches.pop().stop()}
+
+    def _gateway(self, message: Message) -> Message:
+        """Be the server's end of a gateway; answer what its client has to know."""
+        return {"pin": gateway.serve(message)}
+
+    def _open_doors(self, message: Message) -> Message:
+        """Be the client's end of a gateway; answer when it is connected."""
+        self._doors.append(gateway.Doors(message))
+        return {}
+
+    def _passed(self, _: Message) -> Message:
+        """Answer what came over each path of the gateway."""
+        return {"paths": self._doors[-1].paths()}
 
     def _collect(self, message: Message) -> Message:
         """Answer what a program in the background has printed, when it has ended."""

@@ -17,7 +17,8 @@ from skyweave.live.check import refusal
 from skyweave.live.errors import LiveError
 from skyweave.live.record import gather_quic
 from skyweave.live.record.applications import applications
-from skyweave.live.record.gather import Seen, end_of, gather
+from skyweave.live.record.gather import Seen, View, end_of, gather
+from skyweave.live.record.gather_links import GatewayView
 from skyweave.live.traffic import iperf, players, quic
 from skyweave.live.traffic.kernel import CONGESTION
 from skyweave.live.world import addresses
@@ -66,7 +67,8 @@ def run_live(run: config.Run, source: iperf.Source = "own", out: Path | None = N
 def _played(run: config.Run, wanted: Path | None) -> Record:
     """Carry a run out whose player is a program; its sockets are those of programs, too."""
     only = run.connections[0]
-    congestion = CONGESTION[name_of(only.congestion)]
+    over_quic = only.transport == "mpquic"
+    congestion = None if over_quic else CONGESTION[name_of(only.congestion)]
     out = wanted or Path(tempfile.mkdtemp(prefix="skyweave-player-"))
     world = World(
         run.paths,
@@ -80,11 +82,13 @@ def _played(run: config.Run, wanted: Path | None) -> Record:
         with players.prepare(run) as origin, world:
             epoch_ns, played = players.play(world, run, origin, out)
             links = world.finish()
-        players.check_congestion(played.server, congestion)
+        if congestion is not None:
+            players.check_congestion(played.server, congestion)
     except LiveError as error:
         raise LiveError(f"{error} (what the player recorded is in {out})") from error
     ends = [played.client], [played.server]
-    samples, events, totals = gather(run, epoch_ns, ends, links)
+    view = GatewayView if over_quic else View
+    samples, events, totals = gather(run, epoch_ns, ends, links, lambda _: view)
     name = str(workloads.program_of(only.workload))
     provenance = {**_provenance(run, name, links["statistics"]), "player": played.facts}
     record = Record(samples, events, totals, provenance, applications(run, ends))

@@ -110,7 +110,7 @@ impl Endpoint {
         }
         let Some(path) = self.paths.get_mut(id) else { return };
         path.on_former_response(data);
-        if path.on_response(data) {
+        if path.on_response(data, &mut self.rng) {
             let net = path.net;
             path.cc.on_handshake(path.rtt.smoothed());
             self.trace.path_event(now, id, Event::PathEstablished(net));

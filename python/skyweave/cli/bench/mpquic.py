@@ -17,6 +17,7 @@ from typing import Annotated, Any
 import typer
 
 from skyweave.cli.bench.figures import say_figures
+from skyweave.cli.bench.gateway import gateway
 from skyweave.console import Console
 from skyweave.errors import ConfigError
 from skyweave.printing import put
@@ -32,6 +33,7 @@ _CONNECTIONS = {
     "silent_cpu_s_per_s": "processor seconds a second of the server while all are silent",
     "kept_alive_cpu_s_per_s": "the same while each client shows every 15 s that it is there",
 }
+_NAMES = {"noq": "noq-proto", "gateway": "TCP through a gateway"}
 _LINE = re.compile(
     r"(?P<who>\w+)\s+(?P<paths>\d) path\(s\):\s+(?P<datagrams>[\d.]+) datagrams/s,"
     r"\s+(?P<mbps>[\d.]+) Mbit/s"
@@ -43,12 +45,14 @@ def bench_mpquic(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     rounds: Annotated[int, typer.Option(min=1, help="Repetitions; the median counts.")] = _ROUNDS,
 ) -> None:
-    """Measure multipath QUIC over loopback sockets and in memory, beside noq-proto."""
+    """Measure multipath QUIC over loopback sockets, by gateways and in memory, beside noq-proto."""
     console = Console(stderr=True)
     with console.status("building the benchmarks"):
         build()
     with console.status("transfers over loopback sockets"):
         found = sockets(rounds)
+    with console.status("TCP through a gateway"):
+        found |= gateway(_SOCKET_MB, rounds)
     with console.status("thousands of connections"):
         found |= connections()
     with console.status("transfers in memory"):
@@ -76,7 +80,7 @@ def meaning(name: str) -> str:
         return _CONNECTIONS[name]
     who, paths, rest = name.split("_", 2)
     return (
-        f"{'noq-proto' if who == 'noq' else who}, {paths} path(s) "
+        f"{_NAMES.get(who, who)}, {paths} path(s) "
         + {
             "path_gbps": "over loopback sockets, Gbit/s of goodput",
             "path_cpu_s_per_gbit": "over loopback sockets, processor seconds for a Gbit",

@@ -9,11 +9,12 @@ from __future__ import annotations
 import json
 import math
 import shutil
-from typing import Any, Literal
+from typing import Literal
 
 from skyweave.algorithms.catalogue import name_of
 from skyweave.live.errors import LiveError
 from skyweave.live.record.gather import Seen, View
+from skyweave.live.record.gather_links import LinkView
 from skyweave.live.traffic.kernel import CONGESTION
 from skyweave.live.world import addresses
 from skyweave.live.world.messages import Message
@@ -160,27 +161,6 @@ def _seen(output: str, opened_ns: int | None, size: int | None) -> Seen:
     if size is not None and had >= size:
         seen["completed_ns"] = seen["rows"][-1]["at_ns"]
     return seen
-
-
-class LinkView(View):
-    """A connection of which only the receiver's goodput and the relay's counters are known."""
-
-    def path_columns(
-        self, name: str, tick: int, link: dict[str, float] | None
-    ) -> dict[str, float | None]:
-        """Return what the link has delivered, headers and repetitions included."""
-        del name, tick
-        return {"delivered_bytes": None if link is None else link["delivered_bytes"]}
-
-    def path_totals(
-        self, name: str, sent: dict[str, int] | None, received: dict[str, int] | None
-    ) -> dict[str, Any]:
-        """Return the sums of a path: the kernel was not asked for any."""
-        return dict.fromkeys(super().path_totals(name, sent, received))
-
-    def totals(self) -> dict[str, Any]:
-        """Return the sums of the connection; whether it fell back to TCP is not known."""
-        return {**super().totals(), "fallback": None}
 
 
 def view_of(_connection: config.Connection) -> type[View]:

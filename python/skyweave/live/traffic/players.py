@@ -15,7 +15,7 @@ from skyweave.engine import workloads
 from skyweave.live.errors import LiveError
 from skyweave.live.record.gather import Seen
 from skyweave.live.record.playback import read_lines, rows_of
-from skyweave.live.traffic import offers, origin
+from skyweave.live.traffic import gateway, offers, origin
 from skyweave.live.traffic.origin import Origin
 from skyweave.live.world import addresses
 from skyweave.live.world.world import World
@@ -51,8 +51,6 @@ def refusal(run: config.Run) -> str | None:
     if len(names) > 1:
         return "a run with a player that is a program has one connection; leave out the others"
     only = run.connections[0]
-    if only.transport == "mpquic":
-        return f'player \'{names[0]}\' speaks TCP; set transport = "mptcp" or "tcp"'
     reason = offers.refusal(only.workload)
     if reason is not None:
         return f"player '{names[0]}' {reason}"
@@ -79,6 +77,8 @@ def play(world: World, run: config.Run, served: Origin, out: Path) -> tuple[int,
     prompt = _PROMPT if os.geteuid() == 0 else ()
     served.start(world, [*prompt, *around])
     epoch_ns = world.start(run.sample_interval_ms)
+    if only.transport == "mpquic":
+        gateway.begin(world, run)
     watch = {
         "do": "watch",
         "port": origin.PORT,
@@ -99,6 +99,8 @@ def play(world: World, run: config.Run, served: Origin, out: Path) -> tuple[int,
     said = world.ask(world.client, order, only.start_s + seconds + _ANSWER_S)
     sides = (world.client, world.server)
     client, server = (world.ask(side, {"do": "watched"})["seen"] for side in sides)
+    if only.transport == "mpquic":
+        client |= world.ask(world.client, {"do": "passed"})
     lines = _lines(out)
     _check_played(run, said, lines, served.trouble(world))
     received = [(row["at_ns"], row["bytes"]) for row in client["rows"]]
@@ -127,9 +129,15 @@ def _driver(run: config.Run, out: Path, seconds: float) -> list[str]:
     first = only.paths[0] if only.paths else run.paths[0].name
     place = next(place for place, path in enumerate(run.paths) if path.name == first)
     # By this address of the server a connection opens on the first path of the run.
-    host = f"{addresses.server_address(place)}:{origin.PORT}"
+    over_quic = only.transport == "mpquic"
+    host = gateway.HOST if over_quic else addresses.server_address(place)
     offer = offers.of(only.workload)
-    argv = [sys.executable, "-m", f"{_MODULES}.{name}", f"http://{host}/{offer.address}"]
+    argv = [
+        sys.executable,
+        "-m",
+        f"{_MODULES}.{name}",
+        f"http://{host}:{origin.PORT}/{offer.address}",
+    ]
     return [*argv, "--out", str(out), "--duration", f"{seconds:g}", *offer.options]
 
 
