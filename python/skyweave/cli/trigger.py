@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,9 +18,11 @@ from typing import Annotated, TextIO
 import typer
 from rich.table import Table
 
+from skyweave.awareness.outlet import Outlet
 from skyweave.cli.stopping import stopped
 from skyweave.console import Console, wide_console
 from skyweave.errors import ConfigError, SkyweaveError
+from skyweave.forecast.predictors.file import PredictorFile, read_predictor
 from skyweave.printing import complain, put
 from skyweave.triggers.act import as_json, carry_out
 from skyweave.triggers.cost import HEADER_BYTES, PACKET_BYTES
@@ -94,6 +96,20 @@ def watch(
         Path | None,
         typer.Option(metavar="FILE", help="Write all samples here (.jsonl), for 'replay'."),
     ] = None,
+    publish: Annotated[
+        Path | None,
+        typer.Option(metavar="SOCKET", help="Publish samples, firings, forecasts here."),
+    ] = None,
+    predictor: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="SERIES=FILE", help="Publish what a trained predictor says of a series."
+        ),
+    ] = None,
+    pages: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Also hints of each of these series in shared memory."),
+    ] = None,
     duration: Annotated[
         float, typer.Option(metavar="S", min=0, help="Stop then; else at Ctrl-C.")
     ] = math.inf,
@@ -110,11 +126,18 @@ def watch(
         rows = _rows(triggers, stop)
         if log is not None:
             rows = logged(rows, stack.enter_context(_opened(log)), _warn)
+        said: Callable[[Event], object] = _nothing
+        if publish is not None:
+            outlet = stack.enter_context(Outlet(publish, _predictors(predictor, triggers), pages))
+            rows, said = outlet.samples(rows), outlet.fired
+        elif predictor or pages is not None:
+            raise ConfigError("--predictor and --pages are for --publish; give a socket")
         if not math.isinf(duration):
             timer = threading.Timer(duration, stop.set)
             timer.start()
             stack.callback(timer.cancel)
-        _act(triggers, rows, Firings(out, triggers) if out is not None else None, as_lines)
+        kept = Firings(out, triggers) if out is not None else None
+        _act(triggers, rows, kept, said, as_lines)
 
 
 def _rows(triggers: TriggerFile, stop: threading.Event) -> Iterator[Row]:
@@ -125,7 +148,10 @@ def _rows(triggers: TriggerFile, stop: threading.Event) -> Iterator[Row]:
     return read_lines(lines, triggers.known)
 
 
-def _act(triggers: TriggerFile, rows: Iterator[Row], kept: Firings | None, as_lines: bool) -> None:
+def _act(
+    triggers: TriggerFile, rows: Iterator[Row], kept: Firings | None,
+    said: Callable[[Event], object], as_lines: bool,
+) -> None:  # fmt: skip
     """Say what changes, and start what fires; runs go on side by side, and are waited for."""
     runs = {one.name: one.run for one in triggers.trigger}
     working: list[threading.Thread] = []
@@ -133,6 +159,7 @@ def _act(triggers: TriggerFile, rows: Iterator[Row], kept: Firings | None, as_li
         _say(event, as_lines)
         if event.what != "fired":
             continue
+        said(event)
         folder = kept.begin(event) if kept is not None else None
         run = runs[event.trigger]
         if run is not None:
@@ -169,6 +196,17 @@ def _carry_out(run: Run, event: Event, kept: Firings | None, folder: Path | None
         _warn(str(error))
     if kept is not None:
         kept.ran(event, ran)
+
+
+def _predictors(texts: list[str] | None, triggers: TriggerFile) -> dict[str, PredictorFile]:
+    """Read the predictors of series; :class:`ConfigError` for a series that is no number here."""
+    found = {}
+    for text in texts or ():
+        name, equals, file = text.partition("=")
+        if not equals or triggers.known.get(name) != "number":
+            raise ConfigError(f"--predictor {text}: write SERIES=FILE, the series being a number")
+        found[name] = read_predictor(Path(file))
+    return found
 
 
 def _opened(log: Path) -> TextIO:

@@ -88,14 +88,19 @@ def read_lines(lines: Iterable[str], series: Mapping[str, Kind]) -> Iterator[Row
         yield time_s, values
 
 
-def as_line(row: Row) -> str:
-    """Return a row as :func:`read_lines` reads it; numbers that JSON does not know are null."""
+def as_facts(row: Row) -> dict[str, Value]:
+    """Return a row as one table; numbers that JSON does not know are null."""
     time_s, values = row
     plain = {
         name: None if isinstance(value, float) and not math.isfinite(value) else value
         for name, value in values.items()
     }
-    return json.dumps({TIME: time_s, **plain}, allow_nan=False)
+    return {TIME: time_s, **plain}
+
+
+def as_line(row: Row) -> str:
+    """Return a row as :func:`read_lines` reads it."""
+    return json.dumps(as_facts(row), allow_nan=False)
 
 
 def _value(value: object, kind: Kind) -> Value:
