@@ -45,7 +45,12 @@ if TYPE_CHECKING:
         Workload,
     )
     from skyweave.model.drive import Drive, PathTrace, Series
-    from skyweave.model.forecast import Forecast, ForecastSeries, ForecastUpdate
+    from skyweave.model.forecast import (
+        Forecast,
+        ForecastBoundary,
+        ForecastSeries,
+        ForecastUpdate,
+    )
     from skyweave.model.record import Record
     from skyweave.model.totals import ConnectionTotals, LinkTotals, PathTotals, RunTotals
     from skyweave.model.windows import ForecastWindow, OutageWindow, UpWindow
@@ -68,6 +73,7 @@ __all__ = [
     "Drive",
     "DropTail",
     "Forecast",
+    "ForecastBoundary",
     "ForecastSeries",
     "ForecastUpdate",
     "ForecastWindow",
@@ -150,6 +156,7 @@ _HOMES = {
     ),
     "skyweave.model.forecast": (
         "Forecast",
+        "ForecastBoundary",
         "ForecastSeries",
         "ForecastUpdate",
     ),

@@ -10,7 +10,12 @@ from typer.testing import CliRunner
 from skyweave.cli.forecast import forecast_app
 from skyweave.errors import ConfigError, DataError, SkyweaveError
 from skyweave.forecast import ForecastFile, estimate_slots, read_forecast, slot_forecast
-from skyweave.model.forecast import Forecast, ForecastSeries, ForecastUpdate
+from skyweave.model.forecast import (
+    Forecast,
+    ForecastBoundary,
+    ForecastSeries,
+    ForecastUpdate,
+)
 from skyweave.model.windows import ForecastWindow
 
 T0 = 1_700_000_000.0
@@ -105,6 +110,25 @@ def test_updates_before_a_run_are_known_and_those_in_it_arrive():
     assert spans(there.outages) == [(20, 21)]
     assert there.rtt_ms.times_s == (0, 15)
     assert there.rtt_ms.at(0, 0.5) == pytest.approx(45)  # the row of second 20 of the file
+
+
+def test_boundaries_move_with_the_run_and_end_with_it():
+    boundaries = tuple(ForecastBoundary(at_s=at_s, uncertainty_s=0.3) for at_s in (12, 27, 42, 57))
+    file = forecast().model_copy(update={"forecast": Forecast(boundaries=boundaries)})
+    known, _ = file.of_run(T0 + 20, 30)
+    assert [one.at_s for one in known.boundaries] == [7, 22]
+    with pytest.raises(ValueError, match="boundaries must lie between"):
+        ForecastFile.model_validate(
+            file.model_dump() | {"forecast": {"boundaries": [{"at_s": 100.1}]}}
+        )
+
+
+def test_a_boundary_at_every_edge():
+    estimate = estimate_slots(slotted(1)[0])
+    known = slot_forecast(estimate, T0, 60).forecast
+    assert [one.at_s for one in known.boundaries] == [one.start_s for one in known.outages]
+    assert {one.probability for one in known.boundaries} == {estimate.handover_share}
+    assert 0 <= known.boundaries[0].uncertainty_s < 1
 
 
 def test_a_series_answers_between_its_quantiles():

@@ -62,8 +62,9 @@ def test_every_column_of_a_record_is_filled() -> None:
 
 
 def test_a_path_that_comes_and_goes_is_used_and_left() -> None:
-    window = [{"start_s": 1.0, "end_s": 2.5}]
-    record = run_live(run(A, path("b", 30.0, 10.0, present=window), workload={"duration_s": 4.0}))
+    """Both get work, also where the machine is too busy to fill the first."""
+    b = path("b", 30.0, 10.0, present=[{"start_s": 1.0, "end_s": 2.5}])
+    record = run_live(run(A, b, workload={"duration_s": 4.0}, scheduler="roundrobin"))
     assert events(record, "b") == ["established", "closed"]
     came, went = record.events.filter(record.events["path"] == "b")["time_s"].to_list()
     assert 1.0 < came < went
@@ -71,7 +72,7 @@ def test_a_path_that_comes_and_goes_is_used_and_left() -> None:
     assert "closed" not in events(record, "a")
     carried = column(record, "b", "delivered_bytes")
     assert carried[8] == 0
-    assert carried[-1] > SIZE / 2
+    assert carried[-1] > 10_000  # challenges are fewer
     assert column(record, "b", "cwnd_packets")[-1] == 0
 
 

@@ -20,8 +20,8 @@ REPOSITORY = Path(__file__).parents[2]
 FIRST_SEED = 3001
 SAMPLE_MS = 5
 CELLS = [
-    ("A90", "wire+LTE", "cubic-linux", 8),
-    ("B90", "wire+SL", "cubic-linux", 8),
+    ("A90", "wire+LTE", "cubic-linux", 12),
+    ("B90", "wire+SL", "cubic-linux", 12),
     ("A60", "wire+LTE", "cubic-linux", 2),
     ("B60", "wire+SL", "cubic-linux", 2),
     ("B90", "wire+SL", "bbr", 2),

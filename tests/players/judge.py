@@ -19,6 +19,7 @@ from skyweave.video import film
 REPOSITORY = Path(__file__).parents[2]
 CHOSEN_ON = (3001, 3002, 3005, 3006)
 PLAYERS = {"vlc": "discard", "mpv": "wait"}
+COMMAND = "tests/players/run.py OUT --jobs 6; tests/players/judge.py OUT EVIDENCE.json"
 LATE_MS = 20.0
 """A row whose server or player was woken later than this (p99) is marked as polluted."""
 
@@ -43,7 +44,13 @@ def main() -> None:
     for band in bands:
         print(json.dumps(band))
     if args.evidence:
-        args.evidence.write_text(json.dumps({"bands": bands, "rows": rows}, indent=1) + "\n")
+        evidence = {"command": COMMAND, "commit": _commit(), "bands": bands, "rows": rows}
+        args.evidence.write_text(json.dumps(evidence, indent=1) + "\n")
+
+
+def _commit() -> str:
+    said = ["git", "-C", str(REPOSITORY), "rev-parse", "HEAD"]
+    return subprocess.run(said, capture_output=True, text=True, check=True).stdout.strip()
 
 
 def _is(row: dict[str, Any], player: str, half: str, of: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
@@ -14,9 +15,10 @@ from test_language import prepared, refusal
 from skyweave.engine.simulator import simulate
 from skyweave.errors import ConfigError
 from skyweave.model import config
+from skyweave.model.forecast import Forecast
 from skyweave.model.windows import ForecastWindow, OutageWindow, union
-from skyweave.study.compile.foresight import Foresight, foreseen
-from skyweave.study.language.handovers import Handovers, script
+from skyweave.study.compile.foresight import Foresight, foreseen, foreseen_boundaries
+from skyweave.study.language.handovers import Handovers, script, slot_edges_s
 
 STIN = """
 [study]
@@ -177,3 +179,38 @@ def test_subflows_share_a_path(tmp_path: Path) -> None:
     assert "file_mib" in jobs[0].labels
     totals = simulate(jobs[1].run).totals["connections"][0]["paths"]
     assert set(totals) == {"sat", "terr"}
+
+
+EDGES = tuple(12.0 + 15 * n for n in range(100))
+
+
+def test_boundaries_are_believed_right_wrong_or_not_at_all() -> None:
+    exact = foreseen_boundaries(EDGES, Foresight("boundaries", uncertainty_s=0.3), "sat", 1)
+    assert [one.at_s for one in exact.boundaries] == list(EDGES)
+    assert {one.uncertainty_s for one in exact.boundaries} == {0.3}
+    moved = foreseen_boundaries(EDGES, Foresight("boundaries", error_s=3), "sat", 1)
+    errors = [abs(a.at_s - b) for a, b in zip(moved.boundaries, EDGES, strict=True)]
+    assert 2 < max(errors) <= 3
+    false = foreseen_boundaries(EDGES, Foresight("boundaries", missing=1, false=1), "sat", 1)
+    assert len(false.boundaries) == len(EDGES) - 1
+    assert not {one.at_s for one in false.boundaries} & set(EDGES)
+
+
+@pytest.mark.parametrize(("second", "first"), [(0, 12.0), (12, 0.0), (13, 14.0), (50, 7.0)])
+def test_slots_begin_by_the_clock(second: int, first: float) -> None:
+    clock = datetime(2024, 6, 21, 12, 0, second, tzinfo=UTC)
+    assert slot_edges_s(clock, first + 16) == (first, first + 15)
+    model = Handovers(every_s=15, offset_s="clock", rtt_ms=(30, 60))
+    edges = script(model, "sat", 1, first + 16, clock).edges_s
+    assert edges == (first, first + 15)
+    with pytest.raises(ConfigError, match="clock"):
+        script(model, "sat", 1, 60)
+
+
+def test_a_run_knows_the_boundaries_of_its_satellite_alone(tmp_path: Path) -> None:
+    text = STIN.replace("file_mib = 8", 'file_mib = 8\nforecast = "boundaries"')
+    paths = prepared(tmp_path, text).jobs[0].run.paths
+    known = paths[0].forecast
+    assert isinstance(known, Forecast)
+    assert [one.at_s for one in known.boundaries] == [one.start_s for one in paths[0].down.outages]
+    assert paths[1].forecast == "none"

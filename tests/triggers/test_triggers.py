@@ -48,6 +48,8 @@ def test_ten_times_the_mean_of_the_last_ten():
         ('min("rtt_ms", 3) == 20.0 && max("rtt_ms", 3) == 40.0', True),
         ('mean_s("rtt_ms", 2.0) == 35.0', True),
         ('p95("rtt_ms", 3) > 38.9', True),
+        ('count_s("rtt_ms", 2.0) == 2.0', True),
+        ('count_s("rtt_ms", 9.0) == 2.0', None),
         ('delta("rtt_ms") == 10.0', True),
         ('age_s("rtt_ms") == 0.0 && slot_phase() == 3.0', True),
         ('mean("rtt_ms", 100) > 1.0', None),
@@ -59,6 +61,13 @@ def test_ten_times_the_mean_of_the_last_ten():
 )
 def test_what_functions_say(text, expected):
     assert holds(text, [20.0, 30.0, 40.0, 50.0]) is expected
+
+
+def test_a_window_with_holes_is_told_from_a_whole_one():
+    rule = 'count_s("rtt_ms", 3.0) >= 3.0 && rtt_ms > 2.0 * mean_s("rtt_ms", 3.0)'
+    assert holds(rule, [30.0, 30.0, 30.0, 30.0, 90.0]) is True
+    assert holds(rule, [30.0, 30.0, None, 30.0, 90.0]) is False
+    assert holds('count_s("rtt_ms", 2.0) == 0.0', [30.0, None, None, 90.0]) is True
 
 
 def test_a_stale_series_is_not_known():
@@ -219,7 +228,7 @@ def test_values_are_data(tmp_path, monkeypatch):
     rows = [(T0 + n, {"rtt_ms": 30.0, "state": text}) for n, text in enumerate(INJECTIONS)]
     assert list(replay(series, rows)) == []
     (event,) = list(replay(series, [*rows, (T0 + 50, {"rtt_ms": 90.0, "state": "; touch hit"})]))
-    assert carry_out(run, event) == 0
+    assert carry_out(run, event).exit_code == 0
     assert seen.read_text().endswith("['; touch hit', '$(touch hit)']")
     assert sorted(one.name for one in tmp_path.iterdir()) == ["seen.json"]
 
@@ -234,7 +243,7 @@ def test_a_program_is_ended_when_its_time_is_over():
     run = Run(
         command=(sys.executable, "-c", "import threading; threading.Event().wait()"), seconds=0.1
     )
-    assert carry_out(run, Event(T0, "t", "fired", T0)) is None
+    assert carry_out(run, Event(T0, "t", "fired", T0)).exit_code is None
 
 
 @pytest.mark.parametrize(

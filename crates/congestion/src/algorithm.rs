@@ -11,6 +11,9 @@ parameters::catalogue! {
     Bbr: bbr::INFO, |config, _, _| Box::new(bbr::Bbr::new(config));
     Bbr2: bbr_v2_v3::V2, |config, values, _| Box::new(bbr_v2_v3::BbrV2V3::v2(config, values));
     Bbr3: bbr_v2_v3::V3, |config, values, _| Box::new(bbr_v2_v3::BbrV2V3::v3(config, values));
+    Boundary: boundary::INFO, |config, values, _|
+        Box::new(boundary::BoundaryAware::new(config, values));
+    LeoCc: leocc::INFO, |config, values, _| Box::new(leocc::LeoCc::new(config, values));
     CubicLinux: cubic::linux::INFO, |config, _, _| Box::new(cubic::linux::LinuxCubic::new(config));
     CubicPicoquic: cubic::picoquic::INFO, |config, _, _|
         Box::new(cubic::picoquic::PicoquicCubic::new(config));

@@ -1,3 +1,4 @@
+use forecast::Boundary;
 use units::{Bitrate, Duration, Instant};
 
 /// One delivery-rate sample (draft-ietf-ccwg-bbr §4.1): what was delivered between the sending of
@@ -196,6 +197,10 @@ pub trait Controller: Send + std::fmt::Debug {
     /// The connection could not use the window because the application or the scheduler gave it
     /// nothing to send, for `span`: CUBIC shifts its epoch by it.
     fn on_app_limited(&mut self, _now: Instant, _span: Duration) {}
+
+    /// What is foreseen of the path: `boundaries` in order of time replace all that was told before, and
+    /// may be late, wrong, past or none. Controls that know nothing of boundaries ignore it.
+    fn on_forecast(&mut self, _boundaries: &[Boundary]) {}
 
     /// Multipath TCP v0.96 halves the window of a path that holds up the shared receive window
     /// (docs/model.md §2.6): window to half, at least one MSS; threshold likewise, at least two,

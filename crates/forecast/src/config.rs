@@ -1,12 +1,14 @@
 //! Forecasts as JSON, in the seconds of a run: every number is checked here, once.
 
 use crate::series::limit;
-use crate::{Forecast, ForecastError, Foreseen, Probability, Series};
+use crate::{Boundary, BoundaryKind, Forecast, ForecastError, Foreseen, Probability, Series};
 use serde::{Deserialize, Serialize};
 use units::{Duration, Instant, Window};
 
 /// Most outages of a forecast.
 const MAX_OUTAGES: usize = 1_000_000;
+/// Most boundaries of a forecast.
+const MAX_BOUNDARIES: usize = 1_000_000;
 /// Most updates of a path in a run.
 const MAX_UPDATES: usize = 100_000;
 
@@ -25,6 +27,27 @@ pub struct ForecastWindow {
 
 fn certain() -> f64 {
     1.0
+}
+
+/// A moment at which the path may change, as it is foreseen.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BoundaryConfig {
+    /// When.
+    pub at_s: f64,
+    /// At most this much earlier or later; exact by default.
+    #[serde(default)]
+    pub uncertainty_s: f64,
+    /// Why; the edge of a slot by default.
+    #[serde(default = "slot")]
+    pub kind: BoundaryKind,
+    /// How likely something changes; certain by default.
+    #[serde(default = "certain")]
+    pub probability: f64,
+}
+
+fn slot() -> BoundaryKind {
+    BoundaryKind::Slot
 }
 
 /// A quantity ahead.
@@ -49,6 +72,8 @@ pub struct ForecastConfig {
     pub valid_until_s: Option<f64>,
     /// Outages, in any order.
     pub outages: Vec<ForecastWindow>,
+    /// Moments at which the path may change, in any order.
+    pub boundaries: Vec<BoundaryConfig>,
     /// Capacity from server to client, in Mbit/s.
     pub down_mbps: Option<SeriesConfig>,
     /// Capacity from client to server, in Mbit/s.
@@ -79,13 +104,16 @@ impl ForecastConfig {
             }
         }
         limit("outages", self.outages.len(), MAX_OUTAGES)?;
+        limit("boundaries", self.boundaries.len(), MAX_BOUNDARIES)?;
         let outages = self.outages.iter().enumerate().map(|(index, one)| one.build(index));
+        let boundaries = self.boundaries.iter().map(BoundaryConfig::build);
         let series =
             |config: &Option<SeriesConfig>| config.as_ref().map(SeriesConfig::build).transpose();
         Ok(Forecast {
             issued_at,
             valid_until,
             outages: outages.collect::<Result<_, _>>()?,
+            boundaries: boundaries.collect::<Result<_, _>>()?,
             down_mbps: series(&self.down_mbps)?,
             up_mbps: series(&self.up_mbps)?,
             rtt_ms: series(&self.rtt_ms)?,
@@ -102,6 +130,18 @@ impl ForecastWindow {
         let window = window.ok_or(ForecastError::Outage { index, start_s, end_s })?;
         let probability = Probability::checked("outages.probability", probability)?;
         Ok(Foreseen { window, probability })
+    }
+}
+
+impl BoundaryConfig {
+    fn build(&self) -> Result<Boundary, ForecastError> {
+        let uncertainty = seconds("boundaries.uncertainty_s", self.uncertainty_s)?;
+        Ok(Boundary {
+            at: seconds("boundaries.at_s", self.at_s)?,
+            uncertainty: uncertainty - Instant::ZERO,
+            kind: self.kind,
+            probability: Probability::checked("boundaries.probability", self.probability)?,
+        })
     }
 }
 

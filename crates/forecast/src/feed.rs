@@ -1,4 +1,4 @@
-use crate::{Forecast, Foreseen, Probability};
+use crate::{Boundary, Forecast, Foreseen, Probability};
 use std::collections::VecDeque;
 use units::Instant;
 
@@ -40,6 +40,11 @@ impl Feed {
     /// The outage that was under way or came next at the last [`Feed::advance`].
     pub fn outage(&self) -> Option<Foreseen> {
         self.ahead.front().copied()
+    }
+
+    /// The boundaries of the forecast issued last, in order; however likely.
+    pub fn boundaries(&self) -> Vec<Boundary> {
+        self.known.as_ref().map(Forecast::boundaries).unwrap_or_default()
     }
 
     /// The forecast issued last.

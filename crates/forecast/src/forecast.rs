@@ -1,4 +1,4 @@
-use crate::{Probability, Series};
+use crate::{Boundary, Probability, Series};
 use units::{Bitrate, Duration, Instant, Window, union};
 
 /// An outage that is foreseen.
@@ -26,6 +26,8 @@ pub struct Forecast {
     pub valid_until: Instant,
     /// Outages in any order; they may overlap.
     pub outages: Vec<Foreseen>,
+    /// Moments at which it may change, in any order.
+    pub boundaries: Vec<Boundary>,
     /// What the path will carry from server to client, in megabits (10^6) per second.
     pub down_mbps: Option<Series>,
     /// What it will carry from client to server.
@@ -46,6 +48,7 @@ impl Forecast {
             issued_at: Instant::ZERO,
             valid_until: Instant::FAR_FUTURE,
             outages,
+            boundaries: Vec::new(),
             down_mbps: None,
             up_mbps: None,
             rtt_ms: None,
@@ -64,6 +67,7 @@ impl Forecast {
             issued_at: self.issued_at + shift,
             valid_until: self.valid_until + shift,
             outages: self.outages.into_iter().map(outage).collect(),
+            boundaries: self.boundaries.into_iter().map(|one| one.later_by(shift)).collect(),
             down_mbps: series(self.down_mbps),
             up_mbps: series(self.up_mbps),
             rtt_ms: series(self.rtt_ms),
@@ -87,6 +91,14 @@ impl Forecast {
     /// The outage of at least this probability that is under way at `now` or comes next.
     pub fn outage(&self, now: Instant, least: Probability) -> Option<Foreseen> {
         self.outages(least).into_iter().find(|one| now < one.window.end)
+    }
+
+    /// The moments at which the path may change, in order, up to the end of what is said.
+    pub fn boundaries(&self) -> Vec<Boundary> {
+        let said = self.boundaries.iter().filter(|one| one.at < self.valid_until);
+        let mut boundaries: Vec<Boundary> = said.copied().collect();
+        boundaries.sort_by_key(|one| one.at);
+        boundaries
     }
 
     /// The capacity from server to client at `at` that is exceeded with probability 1 −

@@ -5,6 +5,7 @@
 //! a [`ForecastConfig`], the JSON that crosses from Python. A [`Feed`] is what a path's sender knows:
 //! the forecast issued last, which an [`Update`] during the run replaces.
 
+mod boundary;
 mod config;
 mod error;
 mod feed;
@@ -12,7 +13,10 @@ mod forecast;
 mod probability;
 mod series;
 
-pub use config::{ForecastConfig, ForecastWindow, SeriesConfig, Update, UpdateConfig, updates};
+pub use boundary::{Boundary, BoundaryKind};
+pub use config::{
+    BoundaryConfig, ForecastConfig, ForecastWindow, SeriesConfig, Update, UpdateConfig, updates,
+};
 pub use error::ForecastError;
 pub use feed::Feed;
 pub use forecast::{Forecast, Foreseen};

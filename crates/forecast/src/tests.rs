@@ -52,6 +52,55 @@ fn nothing_is_said_beyond_the_end_of_a_forecast() {
     assert!(known.is_over(ms(15)) && !known.is_over(ms(14)));
 }
 
+// ---- boundaries --------------------------------------------------------------------------------
+
+fn boundary(at_ms: u64, uncertainty_ms: u64) -> Boundary {
+    let uncertainty = Duration::from_millis(uncertainty_ms);
+    let kind = BoundaryKind::Slot;
+    Boundary { at: ms(at_ms), uncertainty, kind, probability: Probability::CERTAIN }
+}
+
+#[test]
+fn boundaries_come_in_order_and_end_with_the_forecast() {
+    let mut known = Forecast::of_outages(vec![]);
+    known.boundaries = vec![boundary(27_000, 0), boundary(12_000, 300), boundary(42_000, 0)];
+    known.valid_until = ms(42_000);
+    assert_eq!(known.boundaries(), [boundary(12_000, 300), boundary(27_000, 0)]);
+    let later = known.later_by(Duration::from_secs(1));
+    assert_eq!(later.boundaries(), [boundary(13_000, 300), boundary(28_000, 0)]);
+    assert_eq!(boundary(100, 300).earliest(), Instant::ZERO, "no time before the run");
+    assert_eq!(boundary(100, 300).latest(), ms(400));
+}
+
+#[test]
+fn a_feed_has_the_boundaries_of_the_forecast_issued_last() {
+    let mut feed = Feed::default();
+    assert_eq!(feed.boundaries(), []);
+    let mut known = Forecast::of_outages(vec![]);
+    (known.issued_at, known.boundaries) = (ms(10), vec![boundary(12_000, 0)]);
+    assert!(feed.update(known.clone()));
+    (known.issued_at, known.boundaries) = (ms(9), vec![boundary(13_000, 0)]);
+    assert!(!feed.update(known));
+    assert_eq!(feed.boundaries(), [boundary(12_000, 0)]);
+}
+
+#[test]
+fn a_boundary_is_read_with_its_defaults_and_refused_when_it_makes_no_sense() {
+    let read = |json: &str| config(json).build(ms(1000)).unwrap().boundaries;
+    assert_eq!(read(r#"{"boundaries": [{"at_s": 12}]}"#), [boundary(12_000, 0)]);
+    let whole = r#"{"at_s": 1, "uncertainty_s": 0.3, "kind": "handover", "probability": 0.25}"#;
+    let one = read(&format!(r#"{{"boundaries": [{whole}]}}"#))[0];
+    assert_eq!((one.kind, one.probability.get()), (BoundaryKind::Handover, 0.25));
+    assert_eq!(
+        refusal(r#"{"boundaries": [{"at_s": -1}]}"#),
+        "boundaries.at_s is -1; give seconds from 0 to 1e9"
+    );
+    assert_eq!(
+        refusal(r#"{"boundaries": [{"at_s": 1, "probability": 2}]}"#),
+        "boundaries.probability is 2; give a probability from 0 to 1"
+    );
+}
+
 // ---- series ----------------------------------------------------------------------------------
 
 /// The same quantiles at all times.

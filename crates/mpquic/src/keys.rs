@@ -1,7 +1,7 @@
 //! Keys of 1-RTT packets and their update (RFC 9001 §6).
 
 use crate::crypto;
-use crate::error::{Code, TransportError};
+use crate::error::TransportError;
 use crate::key_order::KeyOrder;
 use rustls::quic::{DirectionalKeys, HeaderProtectionKey, Keys, PacketKey, PacketKeySet, Secrets};
 use units::{Duration, Instant};
@@ -25,7 +25,6 @@ pub(crate) struct OneRtt {
     phase_began: Instant,
     /// A packet of this phase was acknowledged: the next update is allowed (RFC 9001 §6.1).
     phase_acked: bool,
-    forgeries: u64,
     /// Packets that may be sealed with one key, and forged ones that may come (RFC 9001 §6.6).
     pub limits: (u64, u64),
     pub order: KeyOrder,
@@ -49,7 +48,6 @@ impl OneRtt {
             sealed: 0,
             phase_began: Instant::ZERO,
             phase_acked: false,
-            forgeries: 0,
             limits,
             order: KeyOrder::default(),
         }
@@ -171,20 +169,12 @@ impl OneRtt {
             Wear::Fresh
         }
     }
-
-    /// A packet did not decrypt.
-    pub fn on_forgery(&mut self) -> Result<(), TransportError> {
-        self.forgeries += 1;
-        if self.forgeries > self.limits.1 {
-            return Err(TransportError::new(Code::AeadLimitReached, "too many forged packets"));
-        }
-        Ok(())
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::Code;
 
     fn keys() -> OneRtt {
         let [client, _] = crate::tests::one_rtt::keys();
@@ -245,13 +235,5 @@ mod tests {
         assert_eq!(error.code, Code::KeyUpdate);
         let error = open(&mut keys, &new[3], true).unwrap_err();
         assert_eq!(error.code, Code::KeyUpdate);
-    }
-
-    #[test]
-    fn forgeries_are_counted_up_to_their_limit() {
-        let mut keys = keys();
-        keys.limits.1 = 2;
-        assert!(keys.on_forgery().is_ok() && keys.on_forgery().is_ok());
-        assert_eq!(keys.on_forgery().unwrap_err().code, Code::AeadLimitReached);
     }
 }

@@ -44,6 +44,7 @@ mod ecn;
 mod endpoint;
 mod error;
 mod event;
+mod forgeries;
 mod handshake;
 mod key_order;
 mod keys;

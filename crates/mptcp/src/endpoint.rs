@@ -133,11 +133,15 @@ impl Endpoint {
         self.dirty = true;
     }
 
-    /// What is known ahead of a path: schedulers see the outage that is under way or comes next.
-    /// Replaces what was known before, unless that was issued later.
+    /// What is known ahead of a path: schedulers see the outage that is under way or comes next, its
+    /// congestion control the boundaries. Replaces what was known before, unless that was issued later.
     pub fn set_forecast(&mut self, path: PathId, forecast: Forecast) {
-        if let Some(state) = self.paths.get_mut(path.index()) {
-            self.dirty |= state.feed.update(forecast);
+        let Some(state) = self.paths.get_mut(path.index()) else { return };
+        if state.feed.update(forecast) {
+            self.dirty = true;
+            if let Some(subflow) = &mut self.subflows[path.index()] {
+                subflow.tx.cc.on_forecast(&state.feed.boundaries());
+            }
         }
     }
 

@@ -64,6 +64,13 @@ COMMANDS = {
     "trigger": Later(
         "skyweave.cli.trigger:trigger_app", "Conditions over recent samples that start runs."
     ),
+    "lab": Later(
+        "skyweave.cli.lab:lab_app", "Experiments with everything at once, on this machine alone."
+    ),
+    "awareness": Later(
+        "skyweave.cli.awareness:awareness_app",
+        "What a path does now and next, for programs: ask, listen, steer Multipath TCP.",
+    ),
     "video": Later(
         "skyweave.cli.video:video_app",
         "Play films over emulated paths; make films and their frame tables.",

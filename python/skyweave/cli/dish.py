@@ -23,6 +23,7 @@ from skyweave.console import Console, wide_console
 from skyweave.errors import ConfigError
 from skyweave.model.drive import PathTrace
 from skyweave.printing import complain, put
+from skyweave.telemetry.address import host_port
 from skyweave.telemetry.store import QUOTA_BYTES, Store, read
 
 dish_app = typer.Typer(
@@ -72,8 +73,8 @@ def record(
     if clear_map is not None and not satellites:
         raise ConfigError("--clear-map is for --satellites; leave it out, or give both")
     host = host or HOST
-    address(host, "--host")
-    clock = address(ntp, "--ntp") if ntp else (address(host, "--host")[0], PORT)
+    host_port(host, "--host")
+    clock = host_port(ntp, "--ntp") if ntp else (host_port(host, "--host")[0], PORT)
     store = Store(out, int(quota_mb * 1e6))
     with Dish(host, timeout) as dish, stopped() as stop:
         recorder = Recorder(
@@ -126,11 +127,11 @@ def fake(
             Console().print(one.value)
         return
     planned = [parse_fault(text) for text in fault or ()]
-    address(listen, "--listen")
+    host_port(listen, "--listen")
     pointing = facing(*_boresight(boresight))
     world = World(request.sky(), time.time(), _rates(drive, path))
     made = FakeDish(
-        world, time.time, address=listen, ntp=address(ntp, "--ntp") if ntp else None,
+        world, time.time, address=listen, ntp=host_port(ntp, "--ntp") if ntp else None,
         frame="FRAME_EARTH" if frame == "earth" else "FRAME_UT", attitude=lambda _: pointing,
         planned=planned,
     )  # fmt: skip
@@ -252,15 +253,6 @@ def satellites(
 
 def _cell(value: float | None) -> str:
     return "-" if value is None else f"{value:.4g}"
-
-
-def address(text: str, option: str) -> tuple[str, int]:
-    """Read ``HOST:PORT`` or ``[IPV6]:PORT``; :class:`ConfigError` names the option."""
-    host, colon, port = text.rpartition(":")
-    bare = host.removeprefix("[").removesuffix("]")
-    if not (colon and bare and port.isascii() and port.isdigit() and 0 <= int(port) < 65_536):
-        raise ConfigError(f"{option} {text}: write ADDRESS:PORT, such as 192.168.100.1:9200")
-    return bare, int(port)
 
 
 def _boresight(text: str) -> tuple[float, float]:

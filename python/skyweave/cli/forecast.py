@@ -1,6 +1,6 @@
 """``skyweave forecast``: slots found in measurements, forecasts from them, and what a file says.
 
-Predictors stand in ``forecast_predict``.
+Predictors stand in ``forecast_predict``, events of slot edges in ``forecast_events``.
 
 Errors are :class:`SkyweaveError` and pass through to the main command, which prints their sentence
 and exits with code 2.
@@ -20,7 +20,7 @@ from typing import Annotated, Any
 import typer
 from rich.progress import Progress as Bar
 
-from skyweave.cli import forecast_predict
+from skyweave.cli import forecast_events, forecast_predict
 from skyweave.console import Console
 from skyweave.data.writers import write_bytes
 from skyweave.errors import ConfigError
@@ -38,6 +38,7 @@ forecast_app = typer.Typer(
 forecast_app.command("compare")(forecast_predict.compare_series)
 forecast_app.command()(forecast_predict.train)
 forecast_app.command()(forecast_predict.run)
+forecast_app.command()(forecast_events.events)
 PATIENCE_S = 2.0
 """Nobody needs a progress bar for less."""
 SHOWN = 5

@@ -16,11 +16,11 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from skyweave.cli.dish import address
 from skyweave.cli.stopping import stopped
 from skyweave.console import Console, wide_console
 from skyweave.errors import ConfigError, DataError
 from skyweave.printing import complain
+from skyweave.telemetry.address import host_port
 from skyweave.telemetry.probes.dns import DnsProbe
 from skyweave.telemetry.probes.echo import PORT, EchoServer, listen
 from skyweave.telemetry.probes.icmp import IcmpProbe
@@ -84,7 +84,7 @@ def serve(
     ] = f"127.0.0.1:{PORT}",
 ) -> None:
     """Answer the UDP probes of others: after a cookie, never more bytes than came, 100/s each."""
-    host, port = address(where, "--listen")
+    host, port = host_port(where, "--listen")
     ours, bell = socket.socketpair()
     server = EchoServer()
     with ours, bell, listen(host, port) as mine, stopped(lambda: ours.send(b"!")):
@@ -141,8 +141,8 @@ def _probes(icmp: Targets, udp: Targets, tcp: Targets, dns: Targets) -> list[Pro
     if not 0 < len(wanted) <= MOST_TARGETS:
         raise ConfigError(f"give 1 to {MOST_TARGETS} of --icmp, --udp, --tcp and --dns")
     made: list[Probe] = [IcmpProbe(host) for host in icmp or ()]
-    made += [UdpProbe(*address(text, "--udp")) for text in udp or ()]
-    made += [TcpProbe(*address(text, "--tcp")) for text in tcp or ()]
+    made += [UdpProbe(*host_port(text, "--udp")) for text in udp or ()]
+    made += [TcpProbe(*host_port(text, "--tcp")) for text in tcp or ()]
     for text in dns or ():
         server, slash, name = text.partition("/")
         if not slash:

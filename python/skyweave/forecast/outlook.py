@@ -21,7 +21,7 @@ from skyweave.data.writers import write_text
 from skyweave.errors import ConfigError, DataError
 from skyweave.forecast.slots import SlotEstimate
 from skyweave.model.base import Model
-from skyweave.model.forecast import Forecast, ForecastUpdate
+from skyweave.model.forecast import Forecast, ForecastBoundary, ForecastUpdate
 from skyweave.model.parsing import parse_json
 from skyweave.model.windows import ForecastWindow
 
@@ -68,6 +68,8 @@ class ForecastFile(Model):
                 raise ValueError("the outages must be in order of their start")
             if starts and starts[-1] >= span_s:
                 raise ValueError("the outages must begin between start_unix_s and end_unix_s")
+            if any(one.at_s >= span_s for one in known.boundaries):
+                raise ValueError("the boundaries must lie between start_unix_s and end_unix_s")
         return self
 
     def of_run(
@@ -137,8 +139,9 @@ class ForecastFile(Model):
 
 def _of_run(known: Forecast, duration_s: float) -> Forecast:
     """Leave out what begins after the run."""
-    within = tuple(one for one in known.outages if one.start_s < duration_s)
-    return known.model_copy(update={"outages": within})
+    outages = tuple(one for one in known.outages if one.start_s < duration_s)
+    boundaries = tuple(one for one in known.boundaries if one.at_s < duration_s)
+    return known.model_copy(update={"outages": outages, "boundaries": boundaries})
 
 
 def read_forecast(path: Path) -> ForecastFile:
@@ -214,7 +217,9 @@ class _First(Model):
 def slot_forecast(
     estimate: SlotEstimate, start_utc: datetime | float, duration_s: float
 ) -> ForecastFile:
-    """A window at every slot edge: as long as its disturbance usually is, as probable as handovers.
+    """A window and a boundary at every slot edge, as probable as handovers.
+
+    Windows are as long as the disturbance usually is, boundaries as uncertain as the phase.
 
     Raises :class:`DataError` if no slots were found: their forecast would be made up.
     """
@@ -250,7 +255,15 @@ def slot_forecast(
                     probability=estimate.handover_share,
                 )
                 for edge in edges
-            )
+            ),
+            boundaries=tuple(
+                ForecastBoundary(
+                    at_s=edge,
+                    uncertainty_s=max(high - estimate.offset_s, estimate.offset_s - low, 0.0),
+                    probability=estimate.handover_share,
+                )
+                for edge in edges
+            ),
         ),
     )
 

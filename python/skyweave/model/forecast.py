@@ -6,7 +6,7 @@ Made from orbits, slots, files and predictors; read by schedulers, players and t
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -17,6 +17,7 @@ from skyweave.model.windows import ForecastWindow, union
 _MOST_QUANTILES = 99
 _MOST_VALUES = 1_000_000
 _MOST_OUTAGES = 1_000_000
+_MOST_BOUNDARIES = 1_000_000
 
 
 class ForecastSeries(Model):
@@ -69,16 +70,30 @@ class ForecastSeries(Model):
         )
 
 
+class ForecastBoundary(Model):
+    """A moment at which a path may change: its rate, its delay, whether it is there at all.
+
+    It comes at ``at_s``, at most ``uncertainty_s`` earlier or later.
+    """
+
+    at_s: Seconds
+    uncertainty_s: Seconds = 0.0
+    kind: Literal["slot", "handover", "outage", "obstruction"] = "slot"
+    probability: Ratio = 1.0
+
+
 class Forecast(Model):
     """What was foreseen of a path at one moment.
 
     ``issued_at_s``: when it was made; by default when it arrives. Beyond ``valid_until_s`` nothing
-    is said. ``outages`` may overlap. Of two forecasts, the one issued later replaces the other.
+    is said. ``outages`` may overlap; ``boundaries`` are for congestion controls. Of two forecasts,
+    the one issued later replaces the other.
     """
 
     issued_at_s: Seconds | None = None
     valid_until_s: Seconds | None = None
     outages: Annotated[tuple[ForecastWindow, ...], Field(max_length=_MOST_OUTAGES)] = ()
+    boundaries: Annotated[tuple[ForecastBoundary, ...], Field(max_length=_MOST_BOUNDARIES)] = ()
     down_mbps: ForecastSeries | None = None
     up_mbps: ForecastSeries | None = None
     rtt_ms: ForecastSeries | None = None
@@ -128,6 +143,11 @@ class Forecast(Model):
             for one in self.outages
             if one.end_s + by_s > 0
         )
+        boundaries = tuple(
+            one.model_copy(update={"at_s": one.at_s + by_s})
+            for one in self.boundaries
+            if one.at_s + by_s >= 0
+        )
 
         def series(one: ForecastSeries | None) -> ForecastSeries | None:
             return None if one is None else one.moved(by_s)
@@ -136,6 +156,7 @@ class Forecast(Model):
             issued_at_s=at(self.issued_at_s),
             valid_until_s=at(self.valid_until_s),
             outages=outages,
+            boundaries=boundaries,
             down_mbps=series(self.down_mbps),
             up_mbps=series(self.up_mbps),
             rtt_ms=series(self.rtt_ms),

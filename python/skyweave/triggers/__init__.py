@@ -2,7 +2,9 @@
 
 * ``language``: an expression, checked when it is given (CEL); ``samples``: what it asks of the past
 * ``spec``: a file of triggers; ``machine``: when one fires; ``replay``: a log, and what fired
-* ``act``: the command that a firing starts; ``cost``: what triggered tests save
+* ``sources``: what measures, a kind a file; ``watch``: all of them at once, in one order
+* ``act``: the command or study that a firing starts; ``firings``: the records of both
+* ``cost``: what triggered tests save
 """
 
 from skyweave.triggers.cost import Cost, cost

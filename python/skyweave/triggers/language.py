@@ -33,7 +33,7 @@ _MEANS: dict[str, Callable[[list[float]], float]] = {
     "max": max,
     "p95": lambda values: float(np.percentile(values, 95)),
 }
-FUNCTIONS = (*_MEANS, *(f"{name}_s" for name in _MEANS), "delta", "age_s")
+FUNCTIONS = (*_MEANS, *(f"{name}_s" for name in _MEANS), "count_s", "delta", "age_s")
 _ASKED = re.compile(rf"\b({'|'.join(FUNCTIONS)})\(\s*(\"[^\"]*\"|'[^']*')")
 _ERROR = re.compile(r"ERROR: <input>:\d+:(\d+): ([^\n]*)")
 
@@ -92,6 +92,7 @@ class Condition:
         for name, reduce in _MEANS.items():
             made.append(_declare(name, [kind.STRING, kind.INT], self._counted(reduce)))
             made.append(_declare(f"{name}_s", [kind.STRING, kind.DOUBLE], self._timed(reduce)))
+        made.append(_declare("count_s", [kind.STRING, kind.DOUBLE], self._count))
         made.append(_declare("delta", [kind.STRING], self._delta))
         made.append(_declare("age_s", [kind.STRING], lambda name: self._samples.age_s(name)))
         made.append(_declare("slot_phase", [], lambda: self._samples.slot_phase()))
@@ -102,6 +103,9 @@ class Condition:
 
     def _timed(self, reduce: Callable[[list[float]], float]) -> Callable[[str, float], float]:
         return lambda name, span_s: float(reduce(self._samples.within(name, span_s)))
+
+    def _count(self, name: str, span_s: float) -> float:
+        return float(self._samples.count(name, span_s))
 
     def _delta(self, name: str) -> float:
         present = self._samples.present(name)

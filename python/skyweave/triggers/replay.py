@@ -27,7 +27,7 @@ def replay(
     ``whole`` gets each firing once more when its 30 s after are there, or the rows are over.
     """
     samples = Samples()
-    machines = [Machine(one, triggers.series) for one in triggers.trigger]
+    machines = [Machine(one, triggers.known) for one in triggers.trigger]
     for time_s, row in rows:
         samples.add(time_s, row)
         for machine in machines:
@@ -40,11 +40,15 @@ def replay(
 
 
 def read_log(file: Path, series: Mapping[str, Kind]) -> Iterator[Row]:
-    """Read a CSV with ``time_unix_s`` and columns of the series; an empty cell is a lost sample.
+    """Read a log: lines of JSON (``.jsonl``, as ``watch --log`` writes it), else a CSV.
 
-    Raises :class:`DataError` with file and line.
+    A CSV has ``time_unix_s`` and columns of the series; an empty cell is a lost sample. Raises
+    :class:`DataError` with file and line.
     """
     text = read_text(file)
+    if file.suffix == ".jsonl":
+        yield from read_lines(text.body.splitlines(), series)
+        return
     rows = text.rows()
     _, names = next(rows, (1, []))
     for wanted in (TIME, *series):
@@ -82,6 +86,21 @@ def read_lines(lines: Iterable[str], series: Mapping[str, Kind]) -> Iterator[Row
             raise DataError(f"line {number}: its time is before the one of the line above")
         last = time_s
         yield time_s, values
+
+
+def as_facts(row: Row) -> dict[str, Value]:
+    """Return a row as one table; numbers that JSON does not know are null."""
+    time_s, values = row
+    plain = {
+        name: None if isinstance(value, float) and not math.isfinite(value) else value
+        for name, value in values.items()
+    }
+    return {TIME: time_s, **plain}
+
+
+def as_line(row: Row) -> str:
+    """Return a row as :func:`read_lines` reads it."""
+    return json.dumps(as_facts(row), allow_nan=False)
 
 
 def _value(value: object, kind: Kind) -> Value:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Mapping
+from itertools import takewhile
+from typing import TypeGuard
 
 import numpy as np
 
@@ -60,12 +62,24 @@ class Samples:
         return self._numbers(name, [there[place][1] for place in range(-1 - count, -1)])
 
     def within(self, name: str, span_s: float) -> list[float]:
-        """Return the numbers of the samples of the last ``span_s`` before the present one."""
+        """Return the numbers of the samples of the last ``span_s`` before the present one.
+
+        :class:`Unknown` if the series has not lasted that long, or all are lost.
+        """
+        return self._numbers(name, self._recent(name, span_s))
+
+    def count(self, name: str, span_s: float) -> int:
+        """Return how many numbers there are in that span; fewer than usual: it has holes."""
+        return sum(_is_number(one) for one in self._recent(name, span_s))
+
+    def _recent(self, name: str, span_s: float) -> list[Value]:
         there = self._known(name)
         if not 0 < span_s <= MOST_S or there[0][0] > there[-1][0] - span_s:
             raise Unknown(f"less than {span_s:g} s of {name}")
-        begin = there[-1][0] - span_s
-        return self._numbers(name, [value for when, value in list(there)[:-1] if when >= begin])
+        begin, past = there[-1][0] - span_s, reversed(there)
+        next(past)
+        recent = takewhile(lambda one: one[0] >= begin, past)  # an hour may lie before them
+        return [value for _, value in recent]
 
     def age_s(self, name: str) -> float:
         """Return how old the last sample is."""
@@ -97,7 +111,11 @@ class Samples:
         return float(np.median(np.diff(times))) if len(times) > 1 else math.inf
 
     def _numbers(self, name: str, values: list[Value]) -> list[float]:
-        found = [one for one in values if isinstance(one, float) and math.isfinite(one)]
+        found = [one for one in values if _is_number(one)]
         if not found:
             raise Unknown(f"no {name} in the window")
         return found
+
+
+def _is_number(value: Value) -> TypeGuard[float]:
+    return isinstance(value, float) and math.isfinite(value)

@@ -5,17 +5,19 @@ from __future__ import annotations
 import re
 import tomllib
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Self
 
-from pydantic import Field, field_validator
+from pydantic import Field, StringConstraints, field_validator, model_validator
 
 from skyweave.errors import ConfigError
 from skyweave.model.textfile import read_text
-from skyweave.model.validated import Name, StudyModel, validate
+from skyweave.model.validated import Name, StudyModel, complaint, validate
 from skyweave.triggers.language import Condition, Kind
+from skyweave.triggers.sources import AnySource
 
 Seconds = Annotated[float, Field(ge=0, le=86_400, allow_inf_nan=False)]
 Text = Annotated[str, Field(min_length=1, max_length=2000)]
+SourceName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,39}$")]
 _ALIGN = re.compile(r"slot\+(\d{1,2}(?:\.\d{1,3})?)s")
 
 
@@ -27,20 +29,28 @@ class Limit(StudyModel):
 
 
 class Run(StudyModel):
-    """What a firing starts: a program with its arguments, never a shell."""
+    """What a firing starts: a program with its arguments, never a shell, or a study."""
 
-    command: Annotated[tuple[Text, ...], Field(min_length=1, max_length=100)]
+    command: Annotated[tuple[Text, ...], Field(min_length=1, max_length=100)] | None = None
+    study: Text | None = None
+    """A study file or its folder, for ``skyweave run``; relative to the trigger file."""
     seconds: Annotated[float, Field(gt=0, le=86_400, allow_inf_nan=False)] = 60.0
     """After this it is ended; until then no other run of the trigger begins."""
     bytes: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
     """What it will carry, for ``bytes_per_day``."""
 
-    @field_validator("command")
-    @classmethod
-    def _has_no_nul(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        if any("\0" in one for one in value):
-            raise ValueError("an argument has a NUL character; remove it")
-        return value
+    @model_validator(mode="after")
+    def _is_one_thing(self) -> Self:
+        if (self.command is None) == (self.study is None):
+            raise complaint("command", "a run is either a command or a study; give one of them")
+        if any("\0" in one for one in (*(self.command or ()), self.study or "")):
+            raise complaint("command", "an argument has a NUL character; remove it")
+        return self
+
+    @property
+    def words(self) -> str:
+        """What is started, for people."""
+        return f"study {self.study}" if self.command is None else " ".join(self.command)
 
 
 class Trigger(StudyModel):
@@ -76,8 +86,20 @@ class Trigger(StudyModel):
 class TriggerFile(StudyModel):
     """Triggers, and the series that their expressions may name."""
 
-    series: dict[Name, Kind]
+    series: dict[Name, Kind] = Field(default_factory=dict)
+    """What comes from outside; the series of sources are added: see :attr:`known`."""
+    source: Annotated[dict[SourceName, AnySource], Field(max_length=16)] = Field(
+        default_factory=dict
+    )
     trigger: Annotated[tuple[Trigger, ...], Field(min_length=1, max_length=100)]
+
+    @property
+    def known(self) -> dict[str, Kind]:
+        """All series and their kinds; that of a source is called ``<source>_<series>``."""
+        found = dict(self.series)
+        for name, source in self.source.items():
+            found |= {f"{name}_{one}": offer.kind for one, offer in source.offers.items()}
+        return found
 
 
 def read_triggers(file: Path) -> TriggerFile:
@@ -87,7 +109,7 @@ def read_triggers(file: Path) -> TriggerFile:
         content = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise ConfigError(f"{file}: is no TOML ({str(error)[:200]})") from None
-    found = validate(TriggerFile, file, text, content)
+    found = _beside(file, validate(TriggerFile, file, text, content))
     names = [one.name for one in found.trigger]
     for one in found.trigger:
         if names.count(one.name) > 1:
@@ -96,7 +118,18 @@ def read_triggers(file: Path) -> TriggerFile:
             expression = getattr(one, key)
             if expression is not None:
                 try:
-                    Condition(expression, found.series)
+                    Condition(expression, found.known)
                 except ConfigError as error:
                     raise ConfigError(f"{file}: {key} of '{one.name}': {error}") from None
     return found
+
+
+def _beside(file: Path, found: TriggerFile) -> TriggerFile:
+    """Make the studies' places those seen from the trigger file."""
+    triggers = []
+    for one in found.trigger:
+        if one.run is not None and one.run.study is not None:
+            place = str((file.parent / one.run.study).absolute())
+            one = one.model_copy(update={"run": one.run.model_copy(update={"study": place})})
+        triggers.append(one)
+    return found.model_copy(update={"trigger": tuple(triggers)})

@@ -52,13 +52,18 @@ impl Random {
     }
 
     fn operation(&mut self) -> Operation {
-        match self.below(64) {
+        match self.below(65) {
             0 => Operation::Recovered,
             1 => Operation::Timeout { repeated: self.flag() },
             2 => Operation::Spurious,
             3 => Operation::Idle { ms: self.skewed(2_000, 100_000_000) },
             4 => Operation::AppLimited { ms: self.skewed(2_000, 100_000_000) },
             5 => Operation::Penalise,
+            64 => Operation::Forecast {
+                from_ms: self.below(60_000),
+                every_ms: self.below(20_000),
+                uncertainty_ms: self.below(2_000),
+            },
             6 => Operation::Down,
             7 | 8 => Operation::Up { rtt_us: self.skewed(200_000, 20_000_000) },
             9..=15 => Operation::Turn { path: self.below(PATHS as u64) as usize },

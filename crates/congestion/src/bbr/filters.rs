@@ -18,16 +18,21 @@ struct Best {
 /// of the later parts of the window to take over when it expires (Linux `lib/win_minmax.c`,
 /// after Kathleen Nichols).
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct MaxBandwidth {
+pub(crate) struct MaxBandwidth {
     best: [Best; 3],
 }
 
 impl MaxBandwidth {
-    pub(super) fn get(&self) -> Bitrate {
+    pub(crate) fn get(&self) -> Bitrate {
         self.best[0].rate
     }
 
-    pub(super) fn update(&mut self, round: u64, rate: Bitrate) {
+    /// Forgets all but this (win_minmax.c `minmax_reset`).
+    pub(crate) fn reset(&mut self, round: u64, rate: Bitrate) {
+        self.best = [Best { round, rate }; 3];
+    }
+
+    pub(crate) fn update(&mut self, round: u64, rate: Bitrate) {
         let sample = Best { round, rate };
         let expired = round - self.best[2].round > BANDWIDTH_ROUNDS;
         if rate >= self.best[0].rate || expired {
@@ -62,25 +67,42 @@ impl MaxBandwidth {
 }
 
 /// Smallest RTT, renewed when it has stood for ten seconds.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct MinRtt {
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MinRtt {
     best: Option<(Duration, Instant)>,
+    window: Duration,
+}
+
+impl Default for MinRtt {
+    fn default() -> Self {
+        Self::over(MIN_RTT_WINDOW)
+    }
 }
 
 impl MinRtt {
-    pub(super) fn get(&self) -> Option<Duration> {
+    /// One that expires after `window`.
+    pub(crate) fn over(window: Duration) -> Self {
+        Self { best: None, window }
+    }
+
+    pub(crate) fn get(&self) -> Option<Duration> {
         self.best.map(|(rtt, _)| rtt)
     }
 
     /// True when the minimum has stood for longer than its window.
-    pub(super) fn expired(&self, now: Instant) -> bool {
-        self.best.is_some_and(|(_, since)| now > since + MIN_RTT_WINDOW)
+    pub(crate) fn expired(&self, now: Instant) -> bool {
+        self.best.is_some_and(|(_, since)| now > since + self.window)
+    }
+
+    /// Takes a sample in place of the minimum, whatever it is (leocc.c `leocc_update_min_rtt`).
+    pub(crate) fn replace(&mut self, now: Instant, rtt: Duration) {
+        self.best = Some((rtt, now));
     }
 
     /// Takes a smaller sample always, a larger one when the old minimum has expired and the
     /// receiver did not hold the ACK back (tcp_bbr.c `bbr_update_min_rtt`: strictly smaller, so
     /// that an equal one does not put PROBE_RTT off; that matters where RTTs carry no noise).
-    pub(super) fn update(&mut self, now: Instant, rtt: Option<Duration>, ack_delayed: bool) {
+    pub(crate) fn update(&mut self, now: Instant, rtt: Option<Duration>, ack_delayed: bool) {
         let Some(rtt) = rtt else { return };
         let smaller = self.best.is_none_or(|(best, _)| rtt < best);
         if smaller || (self.expired(now) && !ack_delayed) {
@@ -89,7 +111,7 @@ impl MinRtt {
     }
 
     /// PROBE_RTT is done: the minimum stands for another window.
-    pub(super) fn renew(&mut self, now: Instant) {
+    pub(crate) fn renew(&mut self, now: Instant) {
         if let Some((_, since)) = &mut self.best {
             *since = now;
         }

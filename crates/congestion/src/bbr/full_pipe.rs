@@ -5,16 +5,16 @@ const FLAT_ROUNDS: u32 = 3;
 
 /// Has STARTUP found the bandwidth of the path? (tcp_bbr.c `bbr_check_full_bw_reached`)
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct FullPipe {
+pub(crate) struct FullPipe {
     /// True once, then for good.
-    pub(super) reached: bool,
+    pub(crate) reached: bool,
     bandwidth: Bitrate,
     flat_rounds: u32,
 }
 
 impl FullPipe {
     /// A round that the application did not limit has ended.
-    pub(super) fn on_round(&mut self, bandwidth: Bitrate) {
+    pub(crate) fn on_round(&mut self, bandwidth: Bitrate) {
         if self.reached {
             return;
         }
@@ -29,12 +29,12 @@ impl FullPipe {
     }
 
     /// A timeout: what was measured may have been the gap (tcp_bbr.c `bbr_set_state`).
-    pub(super) fn on_timeout(&mut self) {
+    pub(crate) fn on_timeout(&mut self) {
         self.bandwidth = Bitrate::ZERO;
     }
 
     /// The slow-down was spurious: count again (tcp_bbr.c `bbr_undo_cwnd`).
-    pub(super) fn restart(&mut self) {
+    pub(crate) fn restart(&mut self) {
         self.bandwidth = Bitrate::ZERO;
         self.flat_rounds = 0;
     }

@@ -5,11 +5,11 @@
 //! packets per microsecond; whatever else differs says so where it does.
 
 pub(crate) mod ack_aggregation;
-mod cycle;
+pub(crate) mod cycle;
 pub(crate) mod dip;
 mod drain;
 pub(crate) mod filters;
-mod full_pipe;
+pub(crate) mod full_pipe;
 pub(crate) mod gain;
 pub(crate) mod pacing;
 mod policer;

@@ -18,6 +18,11 @@ impl MaxBandwidth {
         self.last.max(self.current)
     }
 
+    /// What was measured before no longer holds (ours).
+    pub(super) fn renew(&mut self, rate: Bitrate) {
+        *self = Self { last: Bitrate::ZERO, current: rate };
+    }
+
     pub(super) fn update(&mut self, rate: Bitrate) {
         self.current = self.current.max(rate);
     }
@@ -75,6 +80,12 @@ impl MinRtt {
             }
         }
         expired
+    }
+
+    /// What was measured before no longer holds (ours).
+    pub(super) fn replace(&mut self, now: Instant, rtt: Duration) {
+        let fresh = Some(Minimum { rtt, since: now });
+        *self = Self { probe: fresh, min: fresh };
     }
 
     /// PROBE_RTT is done: the next one comes after another window.

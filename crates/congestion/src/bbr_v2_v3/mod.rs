@@ -27,6 +27,7 @@ mod lower_bounds;
 mod probe_bw;
 mod probe_rtt;
 mod probe_up;
+mod renew;
 mod signals;
 mod startup;
 #[cfg(test)]

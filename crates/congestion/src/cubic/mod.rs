@@ -8,6 +8,7 @@ pub(crate) mod picoquic;
 #[cfg(test)]
 mod tests;
 
+use crate::boundary::{Renewable, Seen};
 use crate::loss_based::Window;
 use crate::{AckSample, Config, Controller, LossSample, Phase};
 use curve::{BETA, Epoch, Past};
@@ -95,6 +96,14 @@ impl Cubic {
         if let Some(epoch) = &mut self.memory.epoch {
             epoch.shift(now, now.since(begin));
         }
+    }
+}
+
+impl Renewable for Cubic {
+    /// W_max and the epoch were the old path's: the next epoch starts flat, from the window as it is,
+    /// and probes from there (ours: `boundary`).
+    fn renew(&mut self, _now: Instant, _seen: Seen) {
+        self.memory = Memory { w_max: None, prior: self.window.packets(), epoch: None };
     }
 }
 

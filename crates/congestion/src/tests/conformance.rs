@@ -29,6 +29,11 @@ fn operation() -> impl Strategy<Value = Operation> {
         1 => prop_oneof![0..2_000_u64, 0..4_000_000_u64].prop_map(|ms| Operation::Idle { ms }),
         1 => prop_oneof![0..2_000_u64, 0..4_000_000_u64].prop_map(|ms| Operation::AppLimited { ms }),
         1 => Just(Operation::Penalise),
+        1 => (0..60_000_u64, 0..20_000_u64, 0..2_000_u64).prop_map(
+            |(from_ms, every_ms, uncertainty_ms)| {
+                Operation::Forecast { from_ms, every_ms, uncertainty_ms }
+            },
+        ),
         4 => (0..500_000_u64).prop_map(|us| Operation::Wait { us }),
         4 => (0..PATHS).prop_map(|path| Operation::Turn { path }),
         1 => Just(Operation::Down),

@@ -149,6 +149,8 @@ snapshots! {
     bbr: Bbr,
     bbr2: Bbr2,
     bbr3: Bbr3,
+    boundary: Boundary,
+    leocc: LeoCc,
     cubic_linux: CubicLinux,
     cubic_picoquic: CubicPicoquic,
     fast: Fast,

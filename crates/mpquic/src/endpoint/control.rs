@@ -39,7 +39,8 @@ impl Endpoint {
             pads = true;
         }
         let again = path.challenge_tries > 0 && self.config.is_client();
-        if let Some(data) = path.take_challenge(now) {
+        let challenge = path.take_challenge(now);
+        if let Some(data) = challenge {
             draft.put(&Frame::PathChallenge { data });
             path.put_status(&mut draft);
             pads = true;
@@ -65,6 +66,9 @@ impl Endpoint {
             draft.put(&Frame::Ping);
         }
         let (net, datagram) = self.finish_one_rtt(now, draft, id)?;
+        if let Some(path) = self.paths.get_mut(id).filter(|_| challenge.is_some()) {
+            path.challenge_in_full = datagram.len() >= MIN_INITIAL_BYTES;
+        }
         self.repeat_to_twin(id, &datagram);
         Some((net, datagram))
     }

@@ -123,9 +123,7 @@ impl Endpoint {
                 return Err(TransportError::violation("NEW_TOKEN from a client"));
             }
             Frame::PathChallenge { data } => {
-                if let Some(path) = self.paths.get_mut(id) {
-                    path.response = Some(data); // the latest one only: memory is bounded
-                }
+                self.paths.on_challenge(id, arrival.net, data);
             }
             Frame::PathResponse { data } => self.on_path_response(now, id, data),
             Frame::NewConnectionId { .. }

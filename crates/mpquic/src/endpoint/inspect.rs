@@ -134,6 +134,11 @@ impl Endpoint {
         self.cids.looked_at
     }
 
+    /// So many forged packets came before.
+    pub(crate) fn set_forgeries(&mut self, count: u64) {
+        self.lifetime.forgeries.0 = count;
+    }
+
     /// Other limits than those of the AEAD, whose would take days to reach.
     pub(crate) fn set_key_limits(&mut self, sealed: u64, forged: u64) {
         if let Some(keys) = &mut self.keys {

@@ -8,13 +8,18 @@ use scheduler::PathEvent;
 use units::{Instant, PathId};
 
 impl Endpoint {
-    /// The challenge that is due to another way of some path, or to its former one.
+    /// The challenge or answer that is due to another way of some path, or to its former one.
     pub(super) fn move_datagram(&mut self, now: Instant) -> Option<(PathId, Vec<u8>)> {
         let (id, is_former) = self.paths.way_to_ask(now)?;
         let path = self.paths.get(id)?;
         let way = if is_former { path.former? } else { path.candidate? };
         let mut draft = self.begin_datagram(id)?;
-        draft.put(&Frame::PathChallenge { data: way.challenge });
+        if let Some(data) = way.response {
+            draft.put(&Frame::PathResponse { data });
+        }
+        if way.challenge_is_due(now) {
+            draft.put(&Frame::PathChallenge { data: way.challenge });
+        }
         // RFC 9000 §8.2.1: full size, as far as what came allows.
         draft.pad_to(MIN_INITIAL_BYTES.min(way.budget_bytes() as usize));
         // It says nothing about the path in use, so it is neither in flight nor ever lost there.

@@ -96,7 +96,8 @@ impl Endpoint {
     /// What is known ahead of a path; replaces what was known before, unless that was issued
     /// later. During an outage as likely as the scheduler heeds, nothing leaves on the path, its
     /// timers stand still, and what it had in flight when the outage began is retransmitted on
-    /// the others. A path that is opened over `net` later begins with it.
+    /// the others. The path's congestion control is told the boundaries. A path that is opened over
+    /// `net` later begins with it.
     pub fn set_forecast(&mut self, net: PathId, forecast: Forecast) {
         self.paths.set_forecast(net, forecast);
     }
@@ -109,7 +110,7 @@ impl Endpoint {
         }
         let Some(path) = self.paths.get_mut(id) else { return };
         path.on_former_response(data);
-        if path.on_response(data) {
+        if path.on_response(data, &mut self.rng) {
             let net = path.net;
             path.cc.on_handshake(path.rtt.smoothed());
             self.trace.path_event(now, id, Event::PathEstablished(net));

@@ -8,7 +8,7 @@ use crate::ecn::Ecn;
 use crate::error::{Code, TransportError};
 use crate::event::Closed;
 use crate::handshake::Level;
-use crate::keys::{OneRtt, Opened};
+use crate::keys::Opened;
 use crate::path::MAX_NETS;
 use crate::wire::{
     ConnectionId, Header, Kind, MIN_INITIAL_BYTES, WireError, parse, version_negotiation,
@@ -19,8 +19,6 @@ use units::{Duration, Instant, PathId};
 /// Reserved bits of the first byte (RFC 9000 §17.2, §17.3.1).
 const RESERVED_LONG: u8 = 0x0c;
 const RESERVED_SHORT: u8 = 0x18;
-/// Smallest stateless reset (RFC 9000 §10.3).
-const MIN_RESET_BYTES: usize = 21;
 const KEY_PHASE: u8 = crate::wire::KEY_PHASE_BIT;
 
 impl Endpoint {
@@ -44,13 +42,15 @@ impl Endpoint {
             self.trace.totals.dropped_packets += 1;
             return;
         }
-        let mut arrival = Arrival::new(now, path, ecn, datagram.len());
+        let mut arrival = Arrival::of(now, path, ecn, datagram);
         let mut start = 0;
         while start < datagram.len() && self.lifetime.is_open() {
             let header = match parse(&datagram[start..], LOCAL_LEN) {
                 Ok(header) => header,
                 Err(error) => {
-                    self.on_unreadable(&arrival, datagram, start, error);
+                    if !(start == 0 && self.is_reset(&arrival)) {
+                        self.on_unreadable(&arrival, datagram, start, error);
+                    }
                     return;
                 }
             };
@@ -111,8 +111,10 @@ impl Endpoint {
             Kind::VersionNegotiation => self.on_version_negotiation(arrival.now, header),
             Kind::Retry => self.on_retry(arrival, header, packet),
             Kind::ZeroRtt => self.trace.packet_dropped(arrival, packet.len(), "unsupported"),
-            Kind::Initial => return self.on_long(arrival, header, packet, Level::Initial),
-            Kind::Handshake => return self.on_long(arrival, header, packet, Level::Handshake),
+            Kind::Initial => return self.on_long(arrival, header, packet, (Level::Initial, first)),
+            Kind::Handshake => {
+                return self.on_long(arrival, header, packet, (Level::Handshake, first));
+            }
             Kind::Short => return self.on_short(arrival, header, packet, first),
         }
         Ok(())
@@ -138,14 +140,19 @@ impl Endpoint {
         arrival: &Arrival,
         header: &Header,
         packet: &mut [u8],
-        level: Level,
+        (level, first): (Level, bool),
     ) -> Result<(), TransportError> {
         if !self.may_be_ours(arrival, header, (level, packet))? {
-            self.trace.packet_dropped(arrival, packet.len(), "connection_unknown");
+            if !(first && self.is_reset(arrival)) {
+                self.trace.packet_dropped(arrival, packet.len(), "connection_unknown");
+            }
             return Ok(());
         }
         let space = self.handshake.space(level);
-        let Some(keys) = &space.keys else { return Ok(()) };
+        let Some(keys) = &space.keys else {
+            let _ = first && self.is_reset(arrival); // these keys are over, or not there yet
+            return Ok(());
+        };
         let remote = (keys.remote.header.as_ref(), keys.remote.packet.as_ref());
         let opened =
             crypto::unprotect(packet, header.number_at, remote.0).and_then(|(len, low)| {
@@ -155,8 +162,12 @@ impl Endpoint {
                 Some((number, at..at + plain))
             });
         let Some((number, payload)) = opened else {
+            let limit = keys.remote.packet.integrity_limit();
+            if first && self.is_reset(arrival) {
+                return Ok(());
+            }
             self.trace.packet_dropped(arrival, packet.len(), "decryption_failure");
-            return Ok(());
+            return self.lifetime.forgeries.count(limit);
         };
         if packet[0] & RESERVED_LONG != 0 {
             return Err(TransportError::new(Code::ProtocolViolation, "reserved bits"));
@@ -257,7 +268,6 @@ impl Endpoint {
         packet: &mut [u8],
         first: bool,
     ) -> Result<(), TransportError> {
-        let original: Option<[u8; 16]> = packet.last_chunk().copied(); // decryption overwrites it
         let id = self.cids.local.path_of(&header.dcid).filter(|id| *id != u32::MAX);
         // Before the handshake is complete nothing may be processed (RFC 9001 §5.7).
         let opened = match id.filter(|_| self.handshake.complete) {
@@ -265,18 +275,27 @@ impl Endpoint {
             None => None,
         };
         let Some((id, number, payload)) = opened else {
-            let is_reset = |tail| self.cids.peer.is_reset(&tail);
-            if first && packet.len() >= MIN_RESET_BYTES && original.is_some_and(is_reset) {
-                self.drain(arrival.now, Closed::StatelessReset);
+            if first && self.is_reset(arrival) {
                 return Ok(());
             }
             self.trace.packet_dropped(arrival, packet.len(), "decryption_failure");
-            return self.keys.as_mut().map_or(Ok(()), OneRtt::on_forgery);
+            let limit = self.keys.as_ref().map_or(u64::MAX, |keys| keys.limits.1);
+            return self.lifetime.forgeries.count(limit);
         };
         if packet[0] & RESERVED_SHORT != 0 {
             return Err(TransportError::new(Code::ProtocolViolation, "reserved bits"));
         }
         self.on_opened(arrival, (id, number), (&packet[payload], packet.len()))
+    }
+
+    /// Whether a datagram whose first packet cannot be read is a stateless reset, whatever its header
+    /// looks like; that ends the connection (RFC 9000 §10.3.1).
+    fn is_reset(&mut self, arrival: &Arrival) -> bool {
+        let found = arrival.token.is_some_and(|token| self.cids.peer.is_reset(&token));
+        if found {
+            self.drain(arrival.now, Closed::StatelessReset);
+        }
+        found
     }
 
     /// An authentic 1-RTT packet.

@@ -2,6 +2,7 @@
 
 mod idle;
 
+use crate::forgeries::Forgeries;
 use crate::wire::Frame;
 use idle::Idle;
 use units::{Duration, Instant};
@@ -56,11 +57,12 @@ impl CloseFrame {
 pub(crate) struct Lifetime {
     life: Life,
     pub idle: Idle,
+    pub forgeries: Forgeries,
 }
 
 impl Default for Lifetime {
     fn default() -> Self {
-        Self { life: Life::Open, idle: Idle::default() }
+        Self { life: Life::Open, idle: Idle::default(), forgeries: Forgeries::default() }
     }
 }
 

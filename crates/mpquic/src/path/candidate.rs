@@ -1,3 +1,4 @@
+use crate::wire::MIN_INITIAL_BYTES;
 use rand::Rng;
 use units::{Duration, Instant, PathId};
 
@@ -21,6 +22,10 @@ pub(crate) struct Candidate {
     tries: u32,
     came_bytes: u64,
     left_bytes: u64,
+    /// The peer's challenge from there, to be answered there (RFC 9000 §8.2.2).
+    pub response: Option<[u8; 8]>,
+    /// Our latest challenge left in a full datagram: its answer says that such pass (RFC 9000 §8.2.1).
+    pub in_full: bool,
     /// Nothing but copies came from there, after what they copy: it may be the peer, and somebody else
     /// is faster with copies of all that it sends.
     pub of_copies: bool,
@@ -38,6 +43,8 @@ impl Candidate {
             tries: 0,
             came_bytes: bytes,
             left_bytes: 0,
+            response: None,
+            in_full: false,
             of_copies: false,
         }
     }
@@ -62,15 +69,24 @@ impl Candidate {
         (self.came_bytes * AMPLIFICATION).saturating_sub(self.left_bytes)
     }
 
-    /// Its challenge has to leave now, and may.
+    /// Its challenge has to leave now, or an answer, and may.
     pub fn is_due(&self, now: Instant) -> bool {
-        self.at <= now && self.tries < CHALLENGE_TRIES && self.budget_bytes() >= LEAST_BYTES
+        (self.challenge_is_due(now) || self.response.is_some())
+            && self.budget_bytes() >= LEAST_BYTES
     }
 
-    /// Its challenge left, in a datagram of `bytes`.
+    pub fn challenge_is_due(&self, now: Instant) -> bool {
+        self.at <= now && self.tries < CHALLENGE_TRIES
+    }
+
+    /// All that was due left, in a datagram of `bytes`.
     pub fn on_sent(&mut self, now: Instant, bytes: u64) {
         self.left_bytes += bytes;
-        self.postpone(now);
+        self.response = None;
+        if self.challenge_is_due(now) {
+            self.in_full = bytes >= MIN_INITIAL_BYTES as u64;
+            self.postpone(now);
+        }
     }
 
     /// The challenge counts as tried.

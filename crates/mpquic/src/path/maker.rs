@@ -35,8 +35,9 @@ impl Maker {
     pub fn path(&self, id: u32, net: PathId, feed: Option<Feed>) -> Path {
         let seed = self.seed.wrapping_add(u64::from(id));
         let config = congestion::Config::new(self.mss_bytes, seed);
-        let cc = congestion::build(&self.congestion, config, &self.group);
+        let mut cc = congestion::build(&self.congestion, config, &self.group);
         let feed = feed.unwrap_or_else(|| self.feed());
+        cc.on_forecast(&feed.boundaries());
         let mut path = Path::new(id, net, cc, feed);
         path.set_grain(self.pacing_grain);
         if self.ecn {

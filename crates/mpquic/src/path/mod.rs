@@ -66,6 +66,8 @@ pub(crate) struct Path {
     pub challenge: Option<[u8; 8]>,
     pub challenge_at: Option<Instant>,
     pub challenge_tries: u32,
+    /// It left in a full datagram, so that its answer says that such pass (RFC 9000 §8.2.1).
+    pub challenge_in_full: bool,
     pub response: Option<[u8; 8]>,
     /// Another way that its packets came.
     pub candidate: Option<Candidate>,
@@ -129,6 +131,7 @@ impl Path {
             challenge: None,
             challenge_at: None,
             challenge_tries: 0,
+            challenge_in_full: false,
             response: None,
             candidate: None,
             former: None,

@@ -142,6 +142,7 @@ impl Paths {
         if feed.update(forecast) {
             let feed = feed.clone();
             if let Some(path) = self.over_mut(net) {
+                path.cc.on_forecast(&feed.boundaries());
                 path.feed = feed;
             }
         }

@@ -158,9 +158,11 @@ fn a_challenge_that_is_never_answered_ends_its_path() {
         now += Duration::from_millis(400);
     }
     assert_eq!((paths.due(now, 1, running), tries), (Some(Due::Unvalidated), 9));
-    assert!(!paths.get_mut(1).unwrap().on_response([1; 8]));
+    assert!(!paths.get_mut(1).unwrap().on_response([1; 8], &mut rng));
     let answer = paths.get(1).unwrap().challenge.unwrap();
-    assert!(paths.get_mut(1).unwrap().on_response(answer));
+    let path = paths.get_mut(1).unwrap();
+    path.challenge_in_full = true;
+    assert!(path.on_response(answer, &mut rng));
     assert_eq!(paths.due(now, 1, running), None);
 }
 

@@ -101,7 +101,7 @@ impl Path {
 
     fn gave_up(&self, now: Instant) -> bool {
         let late = self.challenge_at.is_some_and(|at| at <= now);
-        !self.validated && late && self.challenge_tries >= CHALLENGE_TRIES
+        self.challenge.is_some() && late && self.challenge_tries >= CHALLENGE_TRIES
     }
 }
 

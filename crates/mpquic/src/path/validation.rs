@@ -42,12 +42,16 @@ impl Path {
         self.former = self.former.filter(|former| former.challenge != data);
     }
 
-    /// The peer answered the challenge: whether that validates the path, which it was not.
-    pub fn on_response(&mut self, data: [u8; 8]) -> bool {
+    /// The peer answered the challenge: whether that validates the path, which it was not. If the challenge
+    /// was small the next one asks whether full datagrams pass (RFC 9000 §8.2.3).
+    pub fn on_response(&mut self, data: [u8; 8], rng: &mut impl Rng) -> bool {
         if self.challenge != Some(data) {
             return false;
         }
         self.challenge = None;
+        if !self.challenge_in_full {
+            self.begin_challenge(rng);
+        }
         !std::mem::replace(&mut self.validated, true)
     }
 

@@ -100,6 +100,17 @@ impl Paths {
         Some((path.id, !is_due(&path.candidate)))
     }
 
+    /// The peer asks on path `id`, from `net`, where the answer goes (RFC 9000 §8.2.2). Its latest question
+    /// is answered alone, so that memory is bounded.
+    pub fn on_challenge(&mut self, id: u32, net: PathId, data: [u8; 8]) {
+        let Some(path) = self.get_mut(id) else { return };
+        let ways = [&mut path.candidate, &mut path.former];
+        match ways.into_iter().flatten().find(|way| way.net == net && path.net != net) {
+            Some(way) => way.response = Some(data),
+            None => path.response = Some(data),
+        }
+    }
+
     /// Whether a PATH_RESPONSE is the answer to the challenge on the other way of a path.
     pub fn answers_other_way(&self, id: u32, data: [u8; 8]) -> bool {
         let candidate = self.get(id).and_then(|path| path.candidate);
@@ -109,7 +120,7 @@ impl Paths {
     /// The peer answered there: the path moves, as one of which nothing is known (RFC 9000 §9.4). Where
     /// it was is challenged, so that a peer that is still there says so (§9.3.3).
     pub fn move_over(&mut self, now: Instant, id: u32, rng: &mut impl Rng) -> Option<Move> {
-        let to = self.get(id)?.candidate?.net;
+        let Candidate { net: to, in_full, .. } = self.get(id)?.candidate?;
         let fresh = self.make(id, to);
         let path = self.get_mut(id)?;
         let moved = Move { from: path.net, to, failed: path.health == Health::Failed };
@@ -123,6 +134,9 @@ impl Paths {
         path.recovery_start = Some(now); // losses on the old way are not the new one's
         (path.in_recovery, path.pto_count, path.health) = (false, 0, Health::Good);
         path.cc.on_handshake(path.rtt.smoothed());
+        if !in_full {
+            path.begin_challenge(rng); // RFC 9000 §8.2.3: whether full datagrams pass
+        }
         Some(moved)
     }
 }

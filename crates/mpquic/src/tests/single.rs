@@ -164,12 +164,18 @@ fn version_negotiation_is_answered_and_believed_only_when_plausible() {
     assert_eq!(client.closed(), Some(&Closed::VersionMismatch));
 }
 
-#[test]
-fn a_stateless_reset_ends_the_connection() {
-    let key = [9; 32];
+/// A connection whose server's reset tokens are made with `key`.
+fn world_with(key: [u8; 32]) -> World<Own, Own> {
     let server = Own::server(0, |config| config.reset_key = key);
     let mut world = World::new(Own::client(0, |_| {}), server, vec![Link::new(100.0, 5)], 1);
     world.run(Instant::from_millis(100), |_| false);
+    world
+}
+
+#[test]
+fn a_stateless_reset_ends_the_connection() {
+    let key = [9; 32];
+    let mut world = world_with(key);
     // The server has forgotten everything but its key.
     let stream = world.client.endpoint.open_stream(false).unwrap();
     world.client.endpoint.write(stream, &[0; 100]).unwrap();
@@ -177,6 +183,15 @@ fn a_stateless_reset_ends_the_connection() {
     let reset = stateless_reset(&key, &datagram, [0x5a; 24]).unwrap();
     assert!(reset.len() < datagram.len());
     assert_eq!(stateless_reset(&key, &[0x40; 21], [0; 24]), None);
+    // RFC 9000 §10.3: whatever the packet begins with, and also what cannot be read at all.
+    for first in [0x40, 0xc0, 0xe0] {
+        let mut client = world_with(key).client;
+        let mut reset = reset.clone();
+        reset[0] = first;
+        client.endpoint.handle(world.now, PathId(0), reset, None);
+        client.work(world.now);
+        assert_eq!(client.closed(), Some(&Closed::StatelessReset), "{first:x}");
+    }
     let mut wrong = reset.clone();
     *wrong.last_mut().unwrap() ^= 1;
     world.client.endpoint.handle(world.now, PathId(0), wrong, None);

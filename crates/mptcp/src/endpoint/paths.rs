@@ -49,8 +49,9 @@ impl Endpoint {
     }
 
     pub(super) fn open(&mut self, path: PathId, incarnation: u16, handshake: Handshake) {
-        let subflow = Subflow::new(&self.config, &self.group, path, incarnation, handshake);
+        let mut subflow = Subflow::new(&self.config, &self.group, path, incarnation, handshake);
         let state = &mut self.paths[path.index()];
+        subflow.tx.cc.on_forecast(&state.feed.boundaries());
         state.incarnation = incarnation;
         state.failed = false;
         state.silent_periods = 0;

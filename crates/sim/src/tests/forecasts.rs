@@ -180,3 +180,61 @@ fn applications_at_both_ends_see_what_is_foreseen() {
     one.set_forecast(PathId(0), &forecast);
     assert_eq!([&mut one.client, &mut one.server].map(look), [Some(1), Some(1)]);
 }
+
+// ---- boundaries --------------------------------------------------------------------------------
+
+fn boundary_at(at_s: f64) -> ForecastConfig {
+    let one = format!(r#"{{"boundaries": [{{"at_s": {at_s}, "uncertainty_s": 0.3}}]}}"#);
+    serde_json::from_str(&one).unwrap()
+}
+
+/// One path alone for 8 s, by each transport.
+fn each_transport(congestion: &str) -> [ConnectionConfig; 3] {
+    let tcp = connection(Mode::Tcp, Congestion::Cubic, seconds(8.0));
+    let mptcp = connection(Mode::V096, Congestion::Cubic, seconds(8.0));
+    let quic = quic(Scheduling::MinRtt, Congestion::Cubic, seconds(8.0));
+    let congestion: congestion::Choice = serde_json::from_str(congestion).unwrap();
+    [tcp, mptcp, quic].map(|one| ConnectionConfig { congestion: congestion.clone(), ..one })
+}
+
+const HEEDS: &str = r#"{"name": "boundary", "over": "cubic", "evidence": false}"#;
+
+/// A tenth of a second without service at 5 s; known from the beginning, from 2 s on, or not.
+fn with_boundary(one: &ConnectionConfig, known: Option<f64>) -> Outcome {
+    let mut sat = with_gap(path("sat", 30.0, 60.0), 5.0, 5.1);
+    match known {
+        Some(0.0) => sat.forecast = PathForecast::Whole(Box::new(boundary_at(5.0))),
+        Some(arrives_s) => {
+            sat.forecast_updates = vec![UpdateConfig { arrives_s, forecast: boundary_at(5.0) }];
+        }
+        None => {}
+    }
+    run(vec![sat], vec![one.clone()])
+}
+
+/// The congestion window of the path at a sample.
+fn window_at(outcome: &Outcome, time_s: f64) -> f64 {
+    let at = |row: &&crate::SampleRow| row.path == Some(0) && (row.time_s - time_s).abs() < 1e-6;
+    outcome.samples.iter().find(at).unwrap().cwnd_packets as f64
+}
+
+#[test]
+fn a_boundary_reaches_the_congestion_control_under_every_transport() {
+    for one in each_transport(HEEDS) {
+        let kept = |known| {
+            let outcome = with_boundary(&one, known);
+            window_at(&outcome, 5.5) / window_at(&outcome, 4.9)
+        };
+        let (unknown, known, told) = (kept(None), kept(Some(0.0)), kept(Some(2.0)));
+        assert!(unknown < 0.85, "{:?}: {unknown}", one.transport);
+        assert!(known > 0.95 && told > 0.95, "{:?}: {known} {told}", one.transport);
+    }
+}
+
+#[test]
+fn a_control_that_knows_nothing_of_boundaries_ignores_them() {
+    for one in each_transport(r#""cubic""#) {
+        let samples = |known| format!("{:?}", with_boundary(&one, known).samples);
+        assert_eq!(samples(Some(0.0)), samples(None), "{:?}", one.transport);
+    }
+}

@@ -8,6 +8,8 @@ weights follow from its autocovariances (Brockwell & Davis 1991, section
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -52,24 +54,42 @@ class Arima:
 
 def _fit(rows: Walk, target: Target, _came: Values) -> Model:
     try:
-        from statsmodels.tsa.arima.model import ARIMA
         from statsmodels.tsa.arima_process import ArmaProcess
     except ImportError:
         raise ConfigError(
             "'arima' needs statsmodels; install it with: pip install 'skyweave[predict]'"
         ) from None
-    series = _regular(rows.series)
+    found = _process(_regular(rows.series).tobytes())
+    differs, mean = found.differs, found.mean
+    process = ArmaProcess(np.r_[1, -found.autoregressive], np.r_[1, found.moving_average])
+    covariances = process.acovf(_VALUES + target.ahead_s + 1)
+    steps = [_ahead(covariances, ahead_s, differs) for ahead_s in range(1, target.ahead_s + 1)]
+    weights = steps[-1] if target.of == "at" else np.mean(steps, axis=0)
+    return Arima(np.asarray(weights), mean * (1.0 - float(np.sum(weights))))
+
+
+@dataclass(frozen=True)
+class _Process:
+    autoregressive: Values
+    moving_average: Values
+    mean: float
+    differs: bool
+    """It is the process of the differences."""
+
+
+@lru_cache(maxsize=1)
+def _process(values: bytes) -> _Process:
+    """Return the order that fits best: once for all targets of a series, for it takes seconds."""
+    from statsmodels.tsa.arima.model import ARIMA
+
+    series = np.frombuffer(values)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # starting values that are not stationary
         fitted = [ARIMA(series, order=order).fit() for order in ORDERS]
     best = min(fitted, key=lambda one: float(one.aic))
     differs = bool(best.model.order[1])
-    process = ArmaProcess(np.r_[1, -best.arparams], np.r_[1, best.maparams])
-    covariances = process.acovf(_VALUES + target.ahead_s + 1)
     mean = 0.0 if differs else float(best.params[0])
-    steps = [_ahead(covariances, ahead_s, differs) for ahead_s in range(1, target.ahead_s + 1)]
-    weights = steps[-1] if target.of == "at" else np.mean(steps, axis=0)
-    return Arima(np.asarray(weights), mean * (1.0 - float(np.sum(weights))))
+    return _Process(np.array(best.arparams), np.array(best.maparams), mean, differs)
 
 
 def _ahead(covariances: Values, ahead_s: int, differs: bool) -> Values:

@@ -70,15 +70,20 @@ def _field(known: PredictorFile, series: Seconds, of: Field | None) -> Field:
     return of or fields[0]
 
 
-def _update(arrives_s: int, said: list[Foreseen], name: Field) -> ForecastUpdate:
-    """A value covers its second, and stands until the next one that is foreseen."""
-    ahead = sorted(said, key=lambda one: one.target.ahead_s)
-    series = ForecastSeries(
-        times_s=tuple(float(arrives_s + one.target.ahead_s - 1) for one in ahead),
+def ahead(said: list[Foreseen], issued_s: int) -> ForecastSeries:
+    """Return what is foreseen at a moment; a value covers its second, and stands until the next."""
+    rising = sorted(said, key=lambda one: one.target.ahead_s)
+    return ForecastSeries(
+        times_s=tuple(float(issued_s + one.target.ahead_s - 1) for one in rising),
         quantiles=QUANTILES,
-        values=tuple((one.low, one.middle, one.high) for one in ahead),
+        values=tuple((one.low, one.middle, one.high) for one in rising),
     )
+
+
+def _update(arrives_s: int, said: list[Foreseen], name: Field) -> ForecastUpdate:
     return ForecastUpdate(
         arrives_s=arrives_s,
-        forecast=Forecast.model_validate({"issued_at_s": float(arrives_s), name: series}),
+        forecast=Forecast.model_validate(
+            {"issued_at_s": float(arrives_s), name: ahead(said, arrives_s)}
+        ),
     )

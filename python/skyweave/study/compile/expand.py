@@ -7,6 +7,7 @@ import itertools
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -129,10 +130,10 @@ def _jobs(
         path_sets(block.paths, names),
         chosen(settings, plan.settings, block),
     ):
-        links = _link_settings(one, direction, duration_s, member.seed)
+        begin_s = _begin_s(member.drive, paths, one["start"], settings["duration_s"])
+        links = _link_settings(one, direction, duration_s, member, begin_s or 0.0)
         if one["forecast"] == "file":
             links = replace(links, filed=_filed(forecasts, paths, member.drive, one, duration_s))
-        begin_s = _begin_s(member.drive, paths, one["start"], settings["duration_s"])
         built = tuple(
             build_path(n, trace, plan.paths[n], links, member.drive.name)
             for n, trace in _traces(member.drive, paths, begin_s, settings["duration_s"])
@@ -163,8 +164,13 @@ def _jobs(
 
 
 def _link_settings(
-    one: Chosen, direction: Literal["down", "up"], duration_s: float, seed: int
+    one: Chosen,
+    direction: Literal["down", "up"],
+    duration_s: float,
+    member: DriveRun,
+    begin_s: float,
 ) -> LinkSettings:
+    clock = member.drive.start
     return LinkSettings(
         direction=direction,
         duration_s=duration_s,
@@ -174,8 +180,10 @@ def _link_settings(
             error_s=one["forecast_error_s"],
             missing=one["forecast_missing"],
             false=one["forecast_false"],
+            uncertainty_s=one["forecast_uncertainty_s"],
         ),
-        seed=seed,
+        seed=member.seed,
+        clock=None if clock is None else clock + timedelta(seconds=begin_s),
     )
 
 

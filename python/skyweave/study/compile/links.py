@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Literal
 
 import numpy as np
@@ -14,8 +15,13 @@ from skyweave.model import config
 from skyweave.model.drive import PathTrace, Series, Values
 from skyweave.model.forecast import Forecast, ForecastUpdate
 from skyweave.model.windows import UpWindow, union
-from skyweave.study.compile.foresight import NOTHING_FORESEEN, Foresight, foreseen
-from skyweave.study.language.handovers import Handovers, Script, script
+from skyweave.study.compile.foresight import (
+    NOTHING_FORESEEN,
+    Foresight,
+    foreseen,
+    foreseen_boundaries,
+)
+from skyweave.study.language.handovers import Handovers, Script, script, slot_edges_s
 from skyweave.study.language.label_words import as_queue
 from skyweave.study.language.plan import PathSpec
 
@@ -41,6 +47,8 @@ class LinkSettings:
     filed: Mapping[str, tuple[Forecast, tuple[ForecastUpdate, ...]]] = field(default_factory=dict)
     """What forecast files say of this run, by path: at its beginning, and during it."""
     seed: int = 0
+    clock: datetime | None = None
+    """The time of second 0 of the run, where slots have one; ``None``: not known."""
 
     def loss_of(self, name: str) -> float | None:
         """Return the probability that replaces a path's own; ``None``: nothing does."""
@@ -85,13 +93,17 @@ def build_path(
 
     always = (UpWindow(start_s=0.0),)
     filed, updates = settings.filed.get(name, ((), ()))
+    known = foreseen(outages, settings.foresight, name, settings.seed, filed)
+    if settings.foresight.kind == "boundaries" and spec.kind == "satellite":
+        edges_s = _edges_s(name, handed, settings, drive)
+        known = foreseen_boundaries(edges_s, settings.foresight, name, settings.seed)
     return config.Path(
         name=name,
         down=link(series["down"]),
         up=link(series["up"]),
         backup=spec.backup,
         present=always if trace.present is None else trace.present,
-        forecast=foreseen(outages, settings.foresight, name, settings.seed, filed),
+        forecast=known,
         forecast_updates=updates,
     )
 
@@ -107,7 +119,21 @@ def _handed_over(name: str, spec: PathSpec, settings: LinkSettings) -> Script | 
     except ValidationError as error:
         said = error.errors()[0]["msg"]
         raise ConfigError(f"[paths.{name}] handovers under the settings: {said}") from error
-    return script(model, name, settings.seed, settings.duration_s)
+    return script(model, name, settings.seed, settings.duration_s, settings.clock)
+
+
+def _edges_s(
+    name: str, handed: Script | None, settings: LinkSettings, drive: str
+) -> tuple[float, ...]:
+    """Return when the slots of a satellite path begin, in seconds of the run."""
+    if handed is not None:
+        return handed.edges_s
+    if settings.clock is None:
+        raise ConfigError(
+            f"forecast = \"boundaries\" needs the clock of drive '{drive}', which has no start; "
+            f"give [paths.{name}] handovers of its own"
+        )
+    return slot_edges_s(settings.clock, settings.duration_s)
 
 
 def mean_mbps(capacity: config.Capacity, duration_s: float) -> float:

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Annotated, Literal, Self
 
 import numpy as np
 from pydantic import Field, model_validator
 
+from skyweave.data.metrics import SLOT_PHASE_S, SLOT_S
+from skyweave.errors import ConfigError
 from skyweave.model import limits
 from skyweave.model.drive import Series
 from skyweave.model.validated import Amount, Positive, StudyModel, complaint
@@ -28,14 +31,15 @@ class Handovers(StudyModel):
     """A handover each ``every_s`` seconds; each begins with ``gap_s`` without service.
 
     ``offset_s``: when the first one begins; ``"random"``: uniform in one interval, by the seed
-    alone, so that the paths of a run keep their distance: ``stagger`` is a share of the interval.
+    alone, so that the paths of a run keep their distance: ``stagger`` is a share of the interval;
+    ``"clock"``: at second 12 of a minute of the drive's clock, as Starlink's slots do.
     After each handover the round-trip time is uniform in ``rtt_ms``, and drifts linearly by up to
     ``drift_ms`` either way until the next one, within the same limits.
     """
 
     every_s: Positive
     gap_s: Amount = 0.0
-    offset_s: Amount | Literal["random"] = "random"
+    offset_s: Amount | Literal["random", "clock"] = "random"
     stagger: Share = 0.0
     quiet_s: Amount = 0.0
     """No handover begins before this: connections open undisturbed."""
@@ -53,15 +57,22 @@ class Handovers(StudyModel):
 
 @dataclass(frozen=True)
 class Script:
-    """What a path does: round-trip times, and when it is out."""
+    """What a path does: round-trip times, when it is out, and when its handovers begin."""
 
     rtt_ms: Series | None
     outages: tuple[OutageWindow, ...]
+    edges_s: tuple[float, ...] = ()
 
 
-def script(model: Handovers, name: str, seed: int, duration_s: float) -> Script:
-    """Return the handovers of path ``name`` under one seed, over ``duration_s`` seconds."""
-    starts = _starts_s(model, seed, duration_s)
+def script(
+    model: Handovers, name: str, seed: int, duration_s: float, clock: datetime | None = None
+) -> Script:
+    """Return the handovers of path ``name`` under one seed, over ``duration_s`` seconds.
+
+    ``clock`` is the time of second 0. Raises :class:`ConfigError` if the model needs it and there
+    is none.
+    """
+    starts = _starts_s(model, seed, duration_s, clock)
     outages = tuple(
         OutageWindow(start_s=start, end_s=start + model.gap_s)
         for start in starts
@@ -69,11 +80,33 @@ def script(model: Handovers, name: str, seed: int, duration_s: float) -> Script:
     )
     levels = [0.0, *(start + model.gap_s for start in starts)]
     rtt = None if model.rtt_ms is None else _rtt(model, levels, name, seed, duration_s)
-    return Script(rtt, outages)
+    return Script(rtt, outages, tuple(starts))
 
 
-def _starts_s(model: Handovers, seed: int, duration_s: float) -> list[float]:
-    if model.offset_s == "random":
+def slot_edges_s(clock: datetime, duration_s: float) -> tuple[float, ...]:
+    """Return when Starlink's slots begin in a run whose second 0 is ``clock``."""
+    first = _first_slot_s(clock, SLOT_S)
+    return tuple(
+        first + SLOT_S * n for n in range(math.ceil(max(duration_s - first, 0.0) / SLOT_S))
+    )
+
+
+def _first_slot_s(clock: datetime, every_s: float) -> float:
+    within_minute = clock.second + clock.microsecond / 1e6
+    return (SLOT_PHASE_S - within_minute) % every_s
+
+
+def _starts_s(
+    model: Handovers, seed: int, duration_s: float, clock: datetime | None
+) -> list[float]:
+    if model.offset_s == "clock":
+        if clock is None:
+            raise ConfigError(
+                'handovers with offset_s = "clock" need drives whose clock is known; these have no '
+                "start"
+            )
+        first = _first_slot_s(clock, model.every_s)
+    elif model.offset_s == "random":
         first = float(stream("handover phase", seed).uniform(0, model.every_s))
     else:
         first = model.offset_s

@@ -340,12 +340,14 @@ class Settings(StudyModel):
         ),
     ] = None
     forecast: Annotated[
-        tuple[Literal["none", "outages", "file"], ...] | None,
+        tuple[Literal["none", "outages", "boundaries", "file"], ...] | None,
         About(
             "forecast",
-            '`"outages"`: the sender knows the outages of all paths ahead; `"file"`: what the '
-            "`forecast_file` of a path says ([forecasts.md](forecasts.md)); schedulers that look "
-            "at it use it",
+            '`"outages"`: the sender knows the outages of all paths ahead; `"boundaries"`: the '
+            "slot edges of satellite paths, those of their `handovers` or of the drive's clock "
+            '(seconds 12, 27, 42, 57); `"file"`: what the `forecast_file` of a path says '
+            "([forecasts.md](forecasts.md)); schedulers and congestion controls that look at it "
+            "use it",
             default="none",
         ),
     ] = None
@@ -353,8 +355,8 @@ class Settings(StudyModel):
         tuple[Amount, ...] | None,
         About(
             "forecast",
-            "how wrong it is: each outage is announced up to this many seconds too early or too "
-            "late",
+            "how wrong it is: each outage or boundary is announced up to this many seconds too "
+            "early or too late",
             default=0.0,
             axis="the schedule is wrong by up to (s)",
         ),
@@ -363,7 +365,7 @@ class Settings(StudyModel):
         tuple[Ratio, ...] | None,
         About(
             "forecast",
-            "share of the outages that is not announced",
+            "share of the outages or boundaries that is not announced",
             default=0.0,
             axis="handovers that the schedule misses (%)",
             percent=True,
@@ -373,10 +375,19 @@ class Settings(StudyModel):
         tuple[Ratio, ...] | None,
         About(
             "forecast",
-            "outages that are announced and do not come, as a share of those that do",
+            "outages or boundaries that are announced and do not come, as a share of those that do",
             default=0.0,
             axis="false handovers in the schedule (% of the true ones)",
             percent=True,
+        ),
+    ] = None
+    forecast_uncertainty_s: Annotated[
+        tuple[Amount, ...] | None,
+        About(
+            "forecast",
+            "how uncertain it says to be of each boundary, right or wrong",
+            default=0.3,
+            axis="the schedule says to be right to (s)",
         ),
     ] = None
     open_on: Annotated[

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -19,7 +19,6 @@ from skyweave.telemetry.dish import history, status
 from skyweave.telemetry.dish.errors import DishError
 from skyweave.telemetry.dish.sky_map import SkyMap, parse_map
 from skyweave.telemetry.dish.status import Row, quaternion, status_row
-from skyweave.telemetry.store import Store
 
 STATUS_S = 1.0
 HISTORY_S = 300.0
@@ -66,6 +65,16 @@ class Source(Protocol):
         """Return latitude, longitude, height; None if denied."""
 
 
+class Sink(Protocol):
+    """Where rows go; :class:`skyweave.telemetry.store.Store` is one."""
+
+    def add(self, kind: str, schema: dict[str, Any], rows: Sequence[Row]) -> None:
+        """Take rows of a kind, in the order of time."""
+
+    def flush(self) -> None:
+        """Write what is in memory."""
+
+
 @dataclass(frozen=True)
 class Options:
     """What is recorded beside status and history."""
@@ -81,7 +90,7 @@ class Recorder:
     """Asks a dish for what is due and keeps it."""
 
     def __init__(
-        self, dish: Source, store: Store, options: Options = Options(),
+        self, dish: Source, store: Sink, options: Options = Options(),
         offset: Callable[[], float | None] = lambda: None,
         warn: Callable[[str], object] = lambda _: None,
     ) -> None:  # fmt: skip

@@ -73,6 +73,19 @@ class World:
         place = int(np.searchsorted(path.serving_times_s, since, side="right")) - 1
         return path.serving[place]
 
+    def outages(self, begin_unix_s: float, end_unix_s: float) -> list[tuple[float, float]]:
+        """Return when nothing gets through, as Unix seconds within a span."""
+        found, at = [], begin_unix_s
+        while at < end_unix_s:
+            path, since = self._when(at)
+            zero, until = at - since, min(at - since + self._block_s, end_unix_s)
+            for one in path.outages:
+                start, end = max(zero + one.start_s, at), min(zero + one.end_s, until)
+                if start < end:
+                    found.append((start, end))
+            at = zero + self._block_s
+        return found
+
     def _towards(self, unix_s: float) -> Floats | None:
         """Return the direction of the serving satellite (north, east, down); None without one.
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import secrets
-import socket
 import struct
 
-from skyweave.telemetry.probes.probe import ProbeError, udp_socket
+from skyweave.telemetry.probes.probe import OneSocket, ProbeError, udp_socket
 
 PORT = 53
 _HEAD = struct.Struct("!HHHHHH")
@@ -15,7 +14,7 @@ _RECURSE = 0x0100
 _TYPE_A_CLASS_IN = struct.pack("!HH", 1, 1)
 
 
-class DnsProbe:
+class DnsProbe(OneSocket):
     """Questions for the address of one name, each with a random identity."""
 
     most_timeout_s = 60.0
@@ -23,7 +22,7 @@ class DnsProbe:
     def __init__(self, host: str, name: str, port: int = PORT) -> None:
         self.name = f"dns:{host}:{name}"
         self._question = encode_name(name) + _TYPE_A_CLASS_IN
-        self._socket = udp_socket(host, port)
+        super().__init__(udp_socket(host, port))
         self._asked: dict[int, int] = {}
 
     def send(self, number: int) -> None:
@@ -36,36 +35,21 @@ class DnsProbe:
         if len(self._asked) > MOST_ASKED:
             del self._asked[next(iter(self._asked))]
 
-    def sockets(self) -> list[socket.socket]:
-        """Return the one socket."""
-        return [self._socket]
-
-    def receive(self, ready: socket.socket) -> list[int]:
-        """Return the numbers of the questions that were answered, whatever the answer is."""
-        found: list[int] = []
-        while True:
-            try:
-                said = ready.recv(4096)
-            except OSError:  # nothing more, or an error of the network
-                return found
-            if len(said) < _HEAD.size:
-                continue
-            identity, flags, questions, *_ = _HEAD.unpack_from(said)
-            same = said[_HEAD.size : _HEAD.size + len(self._question)].lower()
-            if flags & 0x8000 and questions == 1 and same == self._question.lower():
-                number = self._asked.get(identity)
-                if number is not None:
-                    found.append(number)
+    def _number(self, said: bytes) -> int | None:
+        """Return which question was answered, whatever the answer is."""
+        if len(said) < _HEAD.size:
+            return None
+        identity, flags, questions, *_ = _HEAD.unpack_from(said)
+        same = said[_HEAD.size : _HEAD.size + len(self._question)].lower()
+        if flags & 0x8000 and questions == 1 and same == self._question.lower():
+            return self._asked.get(identity)
+        return None
 
     def forget(self, number: int) -> None:
         """Forget the identity of a question."""
         for identity, its in list(self._asked.items()):
             if its == number:
                 del self._asked[identity]
-
-    def close(self) -> None:
-        """Let go of the socket."""
-        self._socket.close()
 
 
 def encode_name(name: str) -> bytes:

@@ -7,14 +7,14 @@ import secrets
 import socket
 import struct
 
-from skyweave.telemetry.probes.probe import ProbeError, resolve
+from skyweave.telemetry.probes.probe import OneSocket, ProbeError, resolve
 
 _HEAD = struct.Struct("!BBHHH")
 _ECHO = {socket.AF_INET: (8, 0), socket.AF_INET6: (128, 129)}
 PAYLOAD_BYTES = 16
 
 
-class IcmpProbe:
+class IcmpProbe(OneSocket):
     """Echo requests; a random word in them says that an answer is to one of ours."""
 
     most_timeout_s = 60.0
@@ -25,11 +25,12 @@ class IcmpProbe:
         self._family = socket.AddressFamily(family)
         self._nonce = secrets.token_bytes(8)
         self._id = os.getpid() & 0xFFFF
-        self._socket, self._raw = _icmp_socket(self._family)
+        made, self._raw = _icmp_socket(self._family)
+        super().__init__(made)
         try:
-            self._socket.connect(place)
+            made.connect(place)
         except OSError as error:
-            self._socket.close()
+            made.close()
             raise ProbeError(f"{host}: cannot be reached ({error.strerror}); check it") from None
 
     def send(self, number: int) -> None:
@@ -41,37 +42,14 @@ class IcmpProbe:
         total = checksum(bare) if self._family == socket.AF_INET else 0  # the kernel's in IPv6
         self._socket.send(_HEAD.pack(kind, 0, total, self._id, sequence) + payload)
 
-    def sockets(self) -> list[socket.socket]:
-        """Return the one socket."""
-        return [self._socket]
-
-    def receive(self, ready: socket.socket) -> list[int]:
-        """Return the numbers of the answers that are there."""
-        found: list[int] = []
-        while True:
-            try:
-                packet = ready.recv(2048)
-            except OSError:  # nothing more, or an error of the network
-                return found
-            if self._raw and self._family == socket.AF_INET:
-                packet = packet[4 * (packet[0] & 15) :] if packet else b""
-            number = self._number(packet)
-            if number is not None:
-                found.append(number)
-
-    def _number(self, packet: bytes) -> int | None:
-        """Return which question a message answers; None for what is not ours."""
+    def _number(self, said: bytes) -> int | None:
+        """Return which request a message answers; in IPv4, raw sockets give the IP header too."""
+        raw = self._raw and self._family == socket.AF_INET and said
+        packet = said[4 * (said[0] & 15) :] if raw else said
         if len(packet) < _HEAD.size + PAYLOAD_BYTES or packet[0] != _ECHO[self._family][1]:
             return None
         payload = packet[_HEAD.size : _HEAD.size + PAYLOAD_BYTES]
         return int.from_bytes(payload[8:], "big") if payload[:8] == self._nonce else None
-
-    def forget(self, number: int) -> None:
-        """Do nothing: numbers are in the packets."""
-
-    def close(self) -> None:
-        """Let go of the socket."""
-        self._socket.close()
 
 
 def checksum(data: bytes) -> int:

@@ -7,6 +7,9 @@ from typing import Protocol
 
 from skyweave.errors import ConfigError, SkyweaveError
 
+MOST_BYTES = 4096
+"""The longest answer that is read."""
+
 
 class ProbeError(SkyweaveError):
     """A probe that cannot be made: no such name, no permission."""
@@ -34,6 +37,40 @@ class Probe(Protocol):
 
     def close(self) -> None:
         """Let go of all sockets."""
+
+
+class OneSocket:
+    """What probes with a single datagram socket have in common."""
+
+    def __init__(self, made: socket.socket) -> None:
+        self._socket = made
+
+    def sockets(self) -> list[socket.socket]:
+        """Return the one socket."""
+        return [self._socket]
+
+    def receive(self, ready: socket.socket) -> list[int]:
+        """Return the numbers of all answers that are there."""
+        found: list[int] = []
+        while True:
+            try:
+                said = ready.recv(MOST_BYTES)
+            except OSError:  # nothing more, or an error of the network
+                return found
+            number = self._number(said)
+            if number is not None:
+                found.append(number)
+
+    def _number(self, said: bytes) -> int | None:
+        """Return which question a datagram answers; None for what is no answer to one of ours."""
+        raise NotImplementedError
+
+    def forget(self, number: int) -> None:
+        """Do nothing: numbers are in the datagrams, unless a probe says otherwise."""
+
+    def close(self) -> None:
+        """Let go of the socket."""
+        self._socket.close()
 
 
 def resolve(host: str, port: int, kind: int = socket.SOCK_DGRAM) -> tuple[int, tuple[str, int]]:

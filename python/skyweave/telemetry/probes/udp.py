@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
-import socket
-
 from skyweave.telemetry.probes.echo import (
     COOKIE_BYTES,
     HELLO_BYTES,
     MAGIC,
     PROBE_BYTES,
 )
-from skyweave.telemetry.probes.probe import udp_socket
+from skyweave.telemetry.probes.probe import OneSocket, udp_socket
 
 RENEW = 600
 """Probes after which a new cookie is asked for: one minute at ten a second."""
 _AT = len(MAGIC) + 3
 
 
-class UdpProbe:
+class UdpProbe(OneSocket):
     """Echoes; until the first cookie is there, a probe is the question for it."""
 
     most_timeout_s = 60.0
 
     def __init__(self, host: str, port: int) -> None:
         self.name = f"udp:{host}:{port}"
-        self._socket = udp_socket(host, port)
+        super().__init__(udp_socket(host, port))
         self._cookie: bytes | None = None
         self._renewed = 0
 
@@ -41,28 +39,11 @@ class UdpProbe:
         probe = MAGIC + b"P\0\0" + self._cookie + number.to_bytes(8, "big")
         self._socket.send(probe.ljust(PROBE_BYTES, b"\0"))
 
-    def sockets(self) -> list[socket.socket]:
-        """Return the one socket."""
-        return [self._socket]
-
-    def receive(self, ready: socket.socket) -> list[int]:
-        """Return the numbers of the echoes that are there; take a new cookie."""
-        found: list[int] = []
-        while True:
-            try:
-                said = ready.recv(2048)
-            except OSError:  # nothing more, or an error of the network
-                return found
-            kind, cookie = said[: len(MAGIC) + 1], said[_AT : _AT + COOKIE_BYTES]
-            if kind == MAGIC + b"C" and len(cookie) == COOKIE_BYTES:
-                self._cookie = cookie
-            elif kind == MAGIC + b"E" and len(said) >= PROBE_BYTES:
-                number = said[_AT + COOKIE_BYTES : _AT + COOKIE_BYTES + 8]
-                found.append(int.from_bytes(number, "big"))
-
-    def forget(self, number: int) -> None:
-        """Do nothing: numbers are in the packets."""
-
-    def close(self) -> None:
-        """Let go of the socket."""
-        self._socket.close()
+    def _number(self, said: bytes) -> int | None:
+        """Return the number of an echo; take a new cookie."""
+        kind, cookie = said[: len(MAGIC) + 1], said[_AT : _AT + COOKIE_BYTES]
+        if kind == MAGIC + b"C" and len(cookie) == COOKIE_BYTES:
+            self._cookie = cookie
+        elif kind == MAGIC + b"E" and len(said) >= PROBE_BYTES:
+            return int.from_bytes(said[_AT + COOKIE_BYTES : _AT + COOKIE_BYTES + 8], "big")
+        return None

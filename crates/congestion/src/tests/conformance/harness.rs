@@ -2,6 +2,7 @@
 //! keep: for each path of the connection, with others that open and close beside it. Used by the property test here, and by the fuzzer in `crates/congestion/fuzz`.
 
 use congestion::{AckSample, Algorithm, Config, Controller, Group, LossSample, RateSample};
+use forecast::{Boundary, BoundaryKind, Probability};
 use units::{Bitrate, Duration, Instant};
 
 const MSS: u64 = 1428;
@@ -33,6 +34,12 @@ pub(crate) enum Operation {
         ms: u64,
     },
     Penalise,
+    /// A forecast of boundaries each so many milliseconds, from then on, so uncertain.
+    Forecast {
+        from_ms: u64,
+        every_ms: u64,
+        uncertainty_ms: u64,
+    },
     Wait {
         us: u64,
     },
@@ -97,6 +104,9 @@ impl Sender {
                 self.controller.on_app_limited(now, Duration::from_millis(ms));
             }
             Operation::Penalise => self.controller.penalise(),
+            Operation::Forecast { from_ms, every_ms, uncertainty_ms } => {
+                self.controller.on_forecast(&forecast(from_ms, every_ms, uncertainty_ms));
+            }
             _ => {}
         }
     }
@@ -193,6 +203,17 @@ impl Sender {
             _ => true,
         }
     }
+}
+
+/// Boundaries that may be past, too close and too vague.
+fn forecast(from_ms: u64, every_ms: u64, uncertainty_ms: u64) -> Vec<Boundary> {
+    let boundary = |number| Boundary {
+        at: Instant::from_millis(from_ms + number * every_ms),
+        uncertainty: Duration::from_millis(uncertainty_ms),
+        kind: BoundaryKind::Slot,
+        probability: Probability::CERTAIN,
+    };
+    (0..50).map(boundary).collect()
 }
 
 /// The paths of one connection, and the one whose turn it is.

@@ -281,3 +281,19 @@ fn a_server_without_credit_waits_for_its_client() {
         assert!(probes < 4, "a timer that fires for nothing");
     }
 }
+
+/// RFC 9001 §6.6: those of the handshake count as well. (Forging 2^52 packets would take years.)
+#[test]
+fn forged_packets_of_the_handshake_are_counted() {
+    let (mut client, _, _, answers) = begun();
+    let mut forged = answers[0].clone();
+    let end = parse(&forged, LOCAL_CID_BYTES).unwrap().len;
+    forged.truncate(end);
+    forged[end - 1] ^= 1;
+    client.endpoint.set_forgeries((1 << 52) - 1);
+    handle(&mut client, &forged);
+    assert_eq!(client.closed(), None);
+    handle(&mut client, &forged);
+    let Some(Closed::Error(error)) = client.closed() else { panic!() };
+    assert_eq!(error.code, Code::AeadLimitReached);
+}

@@ -59,6 +59,47 @@ fn a_response_that_nobody_asked_for_is_ignored() {
     assert!(!victim.own.events.iter().any(|(_, event)| matches!(event, Event::PathMoved(..))));
 }
 
+/// RFC 9000 §8.2.1, §8.2.3: what may leave to an address that little came from fills no datagram; once the
+/// peer has answered there, a full one asks whether such pass.
+#[test]
+fn an_address_that_was_asked_in_a_small_datagram_is_asked_in_a_full_one() {
+    let mut victim = Victim::server();
+    victim.says();
+    let log = victim.log();
+    victim.hears_from(PathId(5), &[Frame::Ping]);
+    let small = victim.says_to(PathId(5));
+    assert!(small.len() == 1 && small[0].len() < 100, "three times 31 bytes");
+    let asked = log.frames("path_challenge");
+    victim.hears_from(PathId(5), &[Frame::PathResponse { data: data_of(&asked[0]) }]);
+    assert!(victim.own.has(&Event::PathMoved(PathId(0), PathId(5))));
+    assert!(victim.says_to(PathId(5)).iter().any(|datagram| datagram.len() == 1200));
+    let asked = log.frames("path_challenge");
+    assert_eq!(asked.len(), 3, "the small one, the full one, and one to the former address");
+    let answers = asked[1..].iter().map(|asked| Frame::PathResponse { data: data_of(asked) });
+    victim.hears_from(PathId(5), &answers.collect::<Vec<_>>());
+    let end = victim.now + Duration::from_secs(10);
+    victim.until(end);
+    assert_eq!(log.frames("path_challenge").len(), 3, "it is proven");
+}
+
+/// RFC 9000 §8.2.2: the peer learns from the answer whether that address works.
+#[test]
+fn a_challenge_from_another_address_is_answered_there() {
+    let mut victim = Victim::server();
+    victim.says();
+    victim.hears_from(PathId(5), &[Frame::PathChallenge { data: *b"question" }]);
+    let log = victim.log();
+    assert_eq!(victim.says_to(PathId(5)).len(), 1);
+    let answers = log.frames("path_response");
+    assert_eq!((answers.len(), &answers[0]["data"]), (1, &"7175657374696f6e".into()));
+    assert_eq!(log.frames("path_challenge").len(), 1, "in the same datagram");
+}
+
+fn data_of(challenge: &serde_json::Value) -> [u8; 8] {
+    let hex = challenge["data"].as_str().unwrap();
+    u64::from_str_radix(hex, 16).unwrap().to_be_bytes()
+}
+
 /// RFC 9000 §9.4: nothing is known of the way to another address.
 #[test]
 fn a_path_that_moved_begins_anew() {

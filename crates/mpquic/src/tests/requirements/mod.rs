@@ -74,6 +74,16 @@ impl Victim {
         self.hears_bytes(&payload)
     }
 
+    /// The same, from another address.
+    fn hears_from(&mut self, net: PathId, frames: &[Frame<'_>]) -> &mut Self {
+        let mut payload = Vec::new();
+        frames.iter().for_each(|frame| frame.encode(&mut payload));
+        self.number += 1;
+        self.own.endpoint.handle_payload(self.now, net, (0, self.number), &payload);
+        self.own.work(self.now);
+        self
+    }
+
     /// The error that it closed with.
     fn error(&self) -> Option<Code> {
         match self.own.closed() {
@@ -87,6 +97,13 @@ impl Victim {
     fn says(&mut self) -> Vec<Vec<u8>> {
         let next = || self.own.endpoint.poll_transmit(self.now);
         std::iter::from_fn(next).map(|(_, datagram)| datagram).collect()
+    }
+
+    /// Those that go to an address.
+    fn says_to(&mut self, to: PathId) -> Vec<Vec<u8>> {
+        let next = || self.own.endpoint.poll_transmit(self.now);
+        let there = std::iter::from_fn(next).filter(|(net, _)| *net == to);
+        there.map(|(_, datagram)| datagram).collect()
     }
 
     /// Time goes on to `at`, and what it sends meanwhile.
