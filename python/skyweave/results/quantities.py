@@ -115,12 +115,8 @@ WORDS: dict[str, Words] = {
     "stall_loss_s": Words(
         "time that the film stood while data waited for a loss on their path (s)", "stall by losses"
     ),
-    "blocking_ms": Words("mean in-order wait for another path (ms)", "wait for another path"),
-    "blocking_share": Words(
-        "share of the in-order wait that was for another path (%)",
-        "share of the in-order wait",
-        True,
-    ),
+    "blocking_ms": Words("mean in-order wait for a path (ms)", "in-order wait"),
+    "blocking_share": Words("share of in-order waits (%)", "share of in-order waits", True),
     "cwnd": Words("mean congestion window (packets)", "mean cwnd"),
     "cwnd_sd": Words("SD of the congestion window (packets)", "SD of cwnd"),
 }
