@@ -47,7 +47,7 @@ def test_a_forecast_comes_with_the_first_sample_of_another_second(trained):
     assert series.times_s == (0.0, 4.0, 14.0)
     assert all(low <= middle <= high for low, middle, high in series.values)
     assert list(foresight.take(START_S + 2.05, None)) == []  # a second in which all was lost
-    assert foresight.edge(START_S + 2).unix_s == START_S + 15
+    assert [one.at_s for one in found.forecast.boundaries] == [14.0]
 
 
 def test_nothing_looks_ahead(trained):

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import skyweave.awareness
-from skyweave.awareness.hint import Boundary, Hint, Kind, hint_of
+from skyweave.awareness.hint import Hint, Kind, hint_of
 from skyweave.awareness.page import (
     BODY,
     HEAD,
@@ -30,7 +30,7 @@ from skyweave.awareness.page import (
 )
 from skyweave.errors import ConfigError
 from skyweave.forecast import ForecastFile
-from skyweave.model.forecast import Forecast, ForecastSeries
+from skyweave.model.forecast import Forecast, ForecastBoundary, ForecastSeries
 from skyweave.model.windows import ForecastWindow
 
 NOW = 10**12
@@ -132,16 +132,20 @@ def test_the_hint_of_a_forecast():
         source="s", method="m", start_unix_s=1000.0, end_unix_s=1060.0,
         forecast=Forecast(
             rtt_ms=series,
+            boundaries=(
+                ForecastBoundary(at_s=2.0),
+                ForecastBoundary(at_s=12.0, uncertainty_s=0.3, kind="handover", probability=0.7),
+            ),
             outages=(ForecastWindow(start_s=1.0, end_s=2.0),
                      ForecastWindow(start_s=20.0, end_s=21.0, probability=0.4)),
         ),
     )  # fmt: skip
-    edge = Boundary(1012.0, 0.3, 1.0, Kind.SLOT)
-    found = hint_of(known, 1003.0, NOW, edge)
+    found = hint_of(known, 1003.0, NOW)
     assert found is not None
     assert valid(found, NOW)
     assert found.valid_until_ns == NOW + 57 * 10**9
-    assert found.boundary_ns == NOW + 9 * 10**9
+    assert (found.boundary_ns, found.boundary_kind) == (NOW + 9 * 10**9, Kind.HANDOVER)
+    assert (found.boundary_uncertainty_ns, found.boundary_probability) == (3 * 10**8, 0.7)
     assert (found.outage_start_ns, found.outage_end_ns) == (NOW + 17 * 10**9, NOW + 18 * 10**9)
     assert found.outage_probability == 0.4
     assert found.rtt_ms == (4.0, 5.0, 6.0)  # five seconds ahead

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import random
 import socket
 import stat
 import threading
@@ -196,6 +198,26 @@ def test_requests_get_an_answer_and_an_end(publisher, request_, status):
     head, _, body = said.partition(b"\r\n\r\n")
     assert head.split()[1] == status
     assert f"Content-Length: {len(body)}".encode() in head
+
+
+@pytest.mark.waits
+def test_no_request_ends_a_publisher(tmp_path):
+    """Random bytes, cut and glued: whoever asks properly after them is answered."""
+    seed = random.Random(7)
+    pieces = [b"GET ", b"/events", b"?levels=", b"samples", b",", b" HTTP/1.1", b"\r\n",
+              b"\r\n\r\n", b"\x00", b"\xff" * 50, b"%", b"[", b"http://", b"x" * 3000,
+              b"\n\n"]  # fmt: skip
+    with Publisher(tmp_path / "s") as publisher:
+        publisher.foresee("starlink", known())
+        for _ in range(300):
+            with socket.socket(socket.AF_UNIX) as end:
+                end.connect(str(tmp_path / "s"))
+                with contextlib.suppress(OSError):
+                    end.sendall(b"".join(seed.choices(pieces, k=seed.randrange(12))))
+            publisher.publish("samples", {"n": 1.0})
+        while publisher._peers:
+            pass
+        assert list(Awareness(tmp_path / "s", 60.0).forecasts(START_S)) == ["starlink"]
 
 
 @pytest.mark.waits

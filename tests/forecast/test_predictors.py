@@ -2,6 +2,7 @@
 
 import json
 import math
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from scipy.optimize import linprog
 
 from skyweave.errors import ConfigError, DataError
 from skyweave.forecast import measurement, read_measurement
-from skyweave.forecast.predictors import PLAIN, PREDICTORS, predictor, slot_linear, trees
+from skyweave.forecast.predictors import PLAIN, PREDICTORS, predictor, recurrent, slot_linear, trees
 from skyweave.forecast.predictors.band import Band, spread
 from skyweave.forecast.predictors.compare import compare
 from skyweave.forecast.predictors.file import read_predictor, to_file
@@ -23,6 +24,13 @@ from skyweave.forecast.predictors.serve import serve
 from skyweave.forecast.predictors.target import Target
 from skyweave.forecast.predictors.train import train, train_all
 
+HAS_KERAS = find_spec("keras") is not None
+KNOWN = [
+    pytest.param(name, marks=pytest.mark.skipif(not HAS_KERAS, reason="Keras is an extra"))
+    if name == "recurrent"
+    else name
+    for name in PREDICTORS
+]
 TREES = ("gradient", "t3p")
 """They learn noise by heart where there is nothing else, and take minutes to give way."""
 BEGIN = 1_700_000_000
@@ -68,7 +76,7 @@ def test_a_silence_of_five_minutes_is_forgotten():
     assert history.features()[: FEATURES.index("1")] == [90.0] * 6
 
 
-@pytest.mark.parametrize("name", PREDICTORS)
+@pytest.mark.parametrize("name", KNOWN)
 def test_nothing_looks_ahead(name):
     """What is said at a second is the same whatever comes after it."""
     series = made_up(3, share_missing=0.1)
@@ -115,7 +123,7 @@ def test_what_is_judged_is_not_learned_from(split, monkeypatch):
             assert not np.isin(seconds + ahead_s, judged_at).any()
 
 
-@pytest.mark.parametrize("name", PREDICTORS)
+@pytest.mark.parametrize("name", KNOWN)
 def test_one_row_says_the_same_as_many(name):
     rows = walk(made_up(5, count=900))
     came = MEAN.values(rows.series)
@@ -159,6 +167,23 @@ def test_arima_says_what_statsmodels_says():
         assert model.predict(rows.features[-1], 0) == pytest.approx(wanted, rel=2e-3)
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # Keras's own
+def test_the_network_says_what_keras_says(monkeypatch):
+    monkeypatch.setenv("KERAS_BACKEND", "jax")
+    keras = pytest.importorskip("keras", reason="Keras is an extra")
+    rows = walk(made_up(13, count=600))
+    scale = 150.0
+    net = keras.Sequential(
+        [keras.Input((recurrent.STEPS, recurrent.INPUTS)), keras.layers.LSTM(recurrent.UNITS)]
+    )
+    net.add(keras.layers.Dense(1))
+    weights = tuple(np.asarray(one, float) for one in net.get_weights())
+    inputs = recurrent._inputs(rows.features, rows.phases_s, scale, 15)
+    wanted = rows.features[:, 0] + scale * net.predict(inputs, verbose=0)[:, 0]
+    found = recurrent.Recurrent(scale, 15, weights).predict_all(rows)
+    assert np.allclose(found, np.maximum(wanted, 0), rtol=1e-4)
+
+
 def test_targets_are_what_came_true():
     series = Seconds("x", "rtt", np.array([10, 11, 12, 15]), np.array([1.0, 2.0, 4.0, 8.0]))
     assert np.allclose(Target("at", 1).values(series), [2, 4, np.nan, np.nan], equal_nan=True)
@@ -198,7 +223,7 @@ def test_slots_are_learned_and_random_walks_have_no_winner():
     assert winners.count(None) >= 4
 
 
-@pytest.mark.parametrize("name", PREDICTORS)
+@pytest.mark.parametrize("name", KNOWN)
 def test_none_is_served_that_is_much_worse_than_the_last_value(name):
     for seed in range(3):
         found = compare(walk(wandering(seed)), [predictor("last"), predictor(name)], [ONE, MEAN])
@@ -232,7 +257,7 @@ def test_a_question_asked_twice_teaches_once():
         assert once.predict() == twice.predict()
 
 
-@pytest.mark.parametrize("name", PREDICTORS)
+@pytest.mark.parametrize("name", KNOWN)
 def test_a_file_brings_back_what_was_learned(name, tmp_path):
     rows = walk(made_up(10, count=900))
     trained = train_all(predictor(name), rows, [ONE, MEAN])

@@ -13,6 +13,7 @@ from skyweave.lab.closed_loop import FIRED, Plan, run_loop, triggers_of
 from skyweave.lab.draw import loop_figure
 from skyweave.lab.judge import Probes, judge, look, misses, over_limit
 from skyweave.lab.link import STEP_S, link_over
+from skyweave.live.errors import LiveError
 from skyweave.live.world.world import obstacle
 from skyweave.plotting.style import png_bytes
 from skyweave.telemetry.dish.world import World
@@ -96,6 +97,11 @@ def test_a_folder_that_holds_something_is_left_alone(tmp_path, monkeypatch):
     (tmp_path / "holiday.jpg").write_text("x")
     with pytest.raises(ConfigError, match="not an empty folder"):
         run_loop(Plan(), tmp_path)
+    monkeypatch.setattr(module, "obstacle", lambda: "there is no /dev/net/tun")
+    with pytest.raises(LiveError, match="no emulated network can be made: there is no"):
+        run_loop(Plan(), tmp_path / "new")
+    assert not (tmp_path / "new").exists()
+    monkeypatch.setattr(module, "obstacle", lambda: None)
     monkeypatch.setattr(module.shutil, "which", lambda _: None)
     with pytest.raises(ConfigError, match="iputils-ping"):
         run_loop(Plan(), tmp_path / "new")

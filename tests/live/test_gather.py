@@ -113,6 +113,8 @@ def test_what_the_kernel_does_not_tell_is_null() -> None:
     assert column(found, "a", "goodput_mbps") == [None]
     totals = found.totals["connections"][0]
     assert totals["duplicate_bytes"] is None
+    assert totals["in_order_wait_p99_ms"] is None
+    assert totals["frozen_s"] is None
     assert totals["paths"]["a"]["lost_packets"] is None
 
 

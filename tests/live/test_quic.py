@@ -59,6 +59,10 @@ def test_every_column_of_a_record_is_filled() -> None:
     totals = record.totals["connections"][0]
     assert None not in {key: totals[key] for key in ("waits", "window_stalls", "duplicate_bytes")}
     assert totals["scheduler"] == "minrtt"
+    waits = [totals[f"in_order_wait_{name}_ms"] for name in ("p50", "p99", "longest")]
+    assert None not in waits, waits
+    assert waits == sorted(waits)
+    assert 0 < totals["in_order_wait_mean_ms"] < waits[-1]  # what b brings is 5 ms behind
 
 
 def test_a_path_that_comes_and_goes_is_used_and_left() -> None:

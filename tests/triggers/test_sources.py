@@ -19,6 +19,7 @@ from skyweave.orbit.catalogue import load_constellation
 from skyweave.telemetry.probes.echo import EchoServer, listen
 from skyweave.telemetry.probes.pinger import Sample
 from skyweave.triggers import Machine, Samples, TriggerFile, read_triggers, replay
+from skyweave.triggers import watch as watched
 from skyweave.triggers.language import Condition
 from skyweave.triggers.replay import as_line, read_log
 from skyweave.triggers.sources import KINDS
@@ -241,6 +242,30 @@ def test_sources_run_side_by_side_and_their_log_replays(tmp_path):
     again = list(replay(triggers, read_log(log, triggers.known)))
     assert [one.what for one in again] == ["fired"]
     assert again == first
+
+
+@pytest.mark.waits
+def test_samples_that_nobody_looks_at_are_counted_and_said(tmp_path, monkeypatch):
+    """A source that is faster than what looks at its samples fills no memory."""
+    monkeypatch.setattr(watched, "MOST_WAITING", 10)
+    (tmp_path / "weather.json").write_bytes(REPORT.read_bytes())
+
+    def flood(self, keep, stop, warn) -> None:
+        for number in range(1000):
+            keep(T0 + number, {"rain_mm": 1.0})
+        done.set()
+
+    done, stop, said = threading.Event(), threading.Event(), []
+    monkeypatch.setattr(Weather, "run", flood)
+    source = '[source.sky]\nkind = "weather"\nfile = "weather.json"\n'
+    watch = Watch(read_triggers(written(tmp_path, source)), stop, said.append)
+    rows = watch.rows()
+    next(rows)
+    done.wait()
+    stop.set()
+    list(rows)
+    assert 900 < watch.lost < 1000
+    assert said == [f"{watch.lost} samples came faster than they could be looked at: lost"]
 
 
 @pytest.mark.waits

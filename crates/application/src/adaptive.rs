@@ -6,6 +6,7 @@
 //! give one up.
 
 use crate::application::Application;
+use crate::blocked::{self, Heard};
 use crate::describe::Describe;
 use crate::error::{WorkloadError, within};
 use crate::objects::{Fetch, MAX_OBJECT_BYTES, Server};
@@ -37,6 +38,8 @@ const COLUMNS: &[Column] = &[
         kind: "number",
         meaning: "time that the clock stood after its start",
     },
+    blocked::BY_OTHER,
+    blocked::BY_OWN,
     Column { name: "switches", kind: "count", meaning: "changes of quality between chunks" },
     Column { name: "qoe", kind: "number", meaning: "quality of experience, in the last row" },
     Column {
@@ -154,6 +157,7 @@ impl Describe for Adaptive {
             updates: updates(&self.forecast_updates).unwrap_or_default().into(),
             player: None,
             fetch: None,
+            heard: Heard::default(),
         })
     }
 
@@ -181,6 +185,7 @@ struct Client {
     player: Option<video::Adaptive>,
     /// The chunk on its way.
     fetch: Option<Fetch>,
+    heard: Heard,
 }
 
 impl Client {
@@ -208,6 +213,7 @@ impl Application for Client {
 
     fn on_readable(&mut self, now: Instant, stream: StreamId, streams: &mut dyn Streams) {
         let (Some(fetch), Some(player)) = (&mut self.fetch, &mut self.player) else { return };
+        player.on_blocked(now, self.heard.news(streams));
         let before = fetch.received_bytes();
         let received = fetch.read(stream, streams);
         if received == before {
@@ -239,7 +245,8 @@ impl Application for Client {
     fn rows(&self, zero: Instant, end: Instant) -> Vec<Row> {
         let Some(player) = &self.player else { return Vec::new() };
         let session = player.closed(end);
-        let mut rows: Vec<Row> = session.rows().iter().map(|one| row(zero, one)).collect();
+        let mut rows: Vec<Row> =
+            session.rows().iter().map(|one| row(zero, one, &self.heard)).collect();
         if let Some(last) = rows.last_mut() {
             last.truncate(COLUMNS.len() - 3);
             last.extend(verdict(player, &session));
@@ -248,7 +255,8 @@ impl Application for Client {
     }
 }
 
-fn row(zero: Instant, row: &video::Row) -> Row {
+fn row(zero: Instant, row: &video::Row, heard: &Heard) -> Row {
+    let [by_other, by_own] = heard.cells(row.blocked);
     let count = |value: Option<u64>| value.map_or(Cell::Nothing, Cell::Count);
     let entry = row.entry;
     vec![
@@ -262,6 +270,8 @@ fn row(zero: Instant, row: &video::Row) -> Row {
         count(entry.map(|one| one.bytes)),
         Cell::Count(row.underflows),
         Cell::Number(row.stall.as_secs_f64()),
+        by_other,
+        by_own,
         Cell::Count(row.switches),
         Cell::Nothing,
         Cell::Nothing,

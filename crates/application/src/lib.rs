@@ -10,6 +10,7 @@
 
 mod adaptive;
 mod application;
+mod blocked;
 mod bulk;
 mod describe;
 mod error;

@@ -1,4 +1,5 @@
 use forecast::Forecast;
+use recovery::BlockedTime;
 use units::{Bitrate, Duration, PathId};
 
 /// Most that filler is written in at once, whatever the transport.
@@ -99,6 +100,12 @@ pub trait Streams {
 
     /// The paths as they are now.
     fn paths(&self) -> Vec<PathStatus>;
+
+    /// For how long something that came has waited for earlier bytes, since the connection began; `None`:
+    /// the driver does not tell. A wait counts when it is over, before [`crate::Signal::Readable`].
+    fn blocked_time(&self) -> Option<BlockedTime> {
+        None
+    }
 
     /// What is known ahead of a path at present: where the driver has it, what was issued last.
     fn forecast(&self, _path: PathId) -> Option<&Forecast> {

@@ -3,6 +3,7 @@
 //! How an object is asked for and served: `objects.rs`. What a player does: `video::progressive`.
 
 use crate::application::Application;
+use crate::blocked::{self, Heard};
 use crate::describe::Describe;
 use crate::error::WorkloadError;
 use crate::objects::{Fetch, Server};
@@ -37,6 +38,8 @@ const COLUMNS: &[Column] = &[
         kind: "number",
         meaning: "time that the clock stood after its start",
     },
+    blocked::BY_OTHER,
+    blocked::BY_OWN,
 ];
 
 /// A film in one file.
@@ -140,7 +143,8 @@ impl Describe for Video {
         // What `check` refuses has no film here, and asks for nothing.
         let film = self.film.table().ok();
         let fetch = film.as_ref().map(|film| Fetch::new(film.file_bytes()));
-        Box::new(Client { kind: self.player, settings: self.settings(), film, fetch, player: None })
+        let (settings, heard) = (self.settings(), Heard::default());
+        Box::new(Client { kind: self.player, settings, film, fetch, player: None, heard })
     }
 
     fn server(&self) -> Box<dyn Application> {
@@ -171,6 +175,7 @@ struct Client {
     film: Option<FrameTable>,
     fetch: Option<Fetch>,
     player: Option<Box<dyn Player>>,
+    heard: Heard,
 }
 
 impl Client {
@@ -191,6 +196,7 @@ impl Application for Client {
 
     fn on_readable(&mut self, now: Instant, stream: StreamId, streams: &mut dyn Streams) {
         if let (Some(fetch), Some(player)) = (&mut self.fetch, &mut self.player) {
+            player.on_blocked(now, self.heard.news(streams));
             player.on_bytes(now, fetch.read(stream, streams));
         }
     }
@@ -207,6 +213,7 @@ impl Application for Client {
         let Some(player) = &self.player else { return Vec::new() };
         let film_s = player.film().duration().as_secs_f64();
         let row = |row: &video::progressive::Row| {
+            let [by_other, by_own] = self.heard.cells(row.counts.blocked);
             vec![
                 Cell::seconds(zero, Some(row.at)),
                 Cell::Word(row.event.name()),
@@ -219,6 +226,8 @@ impl Application for Client {
                 Cell::Count(row.counts.flushed),
                 Cell::Count(row.counts.underflows),
                 Cell::Number(row.counts.stall.as_secs_f64()),
+                by_other,
+                by_own,
             ]
         };
         player.closed(end).log().rows().iter().map(row).collect()

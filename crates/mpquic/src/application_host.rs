@@ -3,6 +3,7 @@
 use crate::{Endpoint, Event, Read as Found};
 use application::{Application, Forecasts, PathStatus, Read, Signal, StreamId, Streams, deliver};
 use forecast::Forecast;
+use recovery::BlockedTime;
 use units::{Instant, PathId};
 
 /// Paths are counted below this by their owners.
@@ -116,6 +117,10 @@ impl Streams for Served<'_> {
             received_bytes: stats.unique_bytes,
         });
         status.collect()
+    }
+
+    fn blocked_time(&self) -> Option<BlockedTime> {
+        Some(self.endpoint.in_order_waits().blocked_time())
     }
 
     fn forecast(&self, path: PathId) -> Option<&Forecast> {

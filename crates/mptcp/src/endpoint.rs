@@ -19,6 +19,7 @@ use crate::subflow::{Subflow, SubflowSender};
 use congestion::Group;
 use forecast::{Feed, Forecast};
 use persist::Persist;
+use recovery::{InOrderWaits, Reordering};
 use scheduler::{Dispatch, Scheduler};
 use std::collections::VecDeque;
 use units::{Instant, PathId};
@@ -66,6 +67,8 @@ pub struct Endpoint {
     fully_established: bool,
     send: SendBuffer,
     receive: ReceiveBuffer,
+    reordering: Reordering,
+    waits: InOrderWaits,
     outbox: VecDeque<(PathId, Segment)>,
     /// Something happened since the last round of sending.
     dirty: bool,
@@ -100,6 +103,8 @@ impl Endpoint {
                 config.autotune,
                 config.mode.mss_bytes(),
             ),
+            reordering: Reordering::default(),
+            waits: InOrderWaits::default(),
             config,
             dispatch: Dispatch::new(scheduler),
             group: Group::new(),

@@ -2,6 +2,7 @@ use crate::{AckPolicy, Prr, RTO_INITIAL, RTO_MAX, RttEstimator, Scoreboard, Undo
 use proptest::prelude::*;
 use units::{Duration, Instant};
 
+mod in_order;
 mod rates;
 mod reduction;
 mod reordering;

@@ -11,8 +11,17 @@ use application::{Application, Row};
 use forecast::Forecast;
 use link::Direction;
 use mptcp::{EndpointConfig, Role};
+use recovery::InOrderWaits;
 use std::collections::BTreeMap;
 use units::{Duration, Instant, PathId};
+
+/// Shorter gaps without anything new do not count as frozen time.
+const NOTICED: Duration = Duration::from_millis(200);
+
+/// A wait, if it counts as frozen time.
+fn noticed(wait: Duration) -> Duration {
+    if wait > NOTICED { wait } else { Duration::ZERO }
+}
 
 /// How far a connection is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,6 +77,8 @@ pub(crate) struct Connection {
     fed_at: Option<Instant>,
     fed_bytes: u64,
     longest_stall: Duration,
+    /// The sum of the waits that a person notices.
+    frozen: Duration,
     ended_at: Option<Instant>,
     completed_at: Option<Instant>,
     sampled_bytes: u64,
@@ -117,6 +128,7 @@ impl Connection {
             fed_at: None,
             fed_bytes: 0,
             longest_stall: Duration::ZERO,
+            frozen: Duration::ZERO,
             ended_at: None,
             completed_at: None,
             sampled_bytes: 0,
@@ -202,14 +214,24 @@ impl Connection {
         }
         let waited = self.fed_at.map_or(Duration::ZERO, |at| now - at);
         self.longest_stall = self.longest_stall.max(waited);
+        self.frozen += noticed(waited);
         self.fed_at = Some(now);
         self.fed_bytes = delivered_bytes;
     }
 
+    /// The wait that was not over at the end, if anything came.
+    fn last_wait(&self, end: Instant) -> Option<Duration> {
+        self.fed_at.map(|at| if self.completed_at.is_some() { at } else { end } - at)
+    }
+
     /// Longest time without anything new for the application, from its first byte on.
     fn longest_stall(&self, end: Instant) -> Option<Duration> {
-        let waits = self.fed_at.map(|at| if self.completed_at.is_some() { at } else { end } - at);
-        waits.map(|last| last.max(self.longest_stall))
+        self.last_wait(end).map(|last| last.max(self.longest_stall))
+    }
+
+    /// Time in gaps of more than [`NOTICED`] without anything new, from the first byte on.
+    fn frozen(&self, end: Instant) -> Option<Duration> {
+        self.last_wait(end).map(|last| self.frozen + noticed(last))
     }
 
     /// The rows of one sample time: one a path, then the connection's own.
@@ -220,7 +242,7 @@ impl Connection {
             self.sender().sample(PathId(local as u8), &mut own);
             rows.push(own);
         }
-        let received = self.receiver().received();
+        let waiting_bytes = self.receiver().in_order_waits().map(InOrderWaits::waiting_bytes);
         let delivered_bytes = self.receiver().delivered_bytes();
         let fresh_bytes = delivered_bytes - self.sampled_bytes;
         self.sampled_bytes = delivered_bytes;
@@ -228,7 +250,7 @@ impl Connection {
             path: None,
             delivered_bytes,
             goodput_mbps: fresh_bytes as f64 * 8e-6 / interval_s,
-            reorder_buffer_bytes: received.waiting_bytes,
+            reorder_buffer_bytes: waiting_bytes.unwrap_or_default(),
             send_window_bytes: self.sender().counts().window_left_bytes,
             ..*row
         });
@@ -261,7 +283,7 @@ impl Connection {
         let (sender, receiver) = (self.sender(), self.receiver());
         let end = self.ended_at.or(self.completed_at).unwrap_or(stopped_at);
         let seconds = (end - self.opened_at).as_secs_f64();
-        let received = receiver.received();
+        let waits = receiver.in_order_waits();
         let delivered_bytes = receiver.delivered_bytes();
         let counts = sender.counts();
         let mut paths: BTreeMap<String, PathTotals> = BTreeMap::new();
@@ -269,6 +291,7 @@ impl Connection {
             let id = PathId(local as u8);
             let mut one = sender.path_totals(id);
             one.unique_bytes = receiver.path_totals(id).unique_bytes;
+            one.add_blocked(waits.map(|waits| waits.blocked_by(id)).unwrap_or_default());
             if self.config.transport != Transport::Mpquic {
                 one.add_caused(self.exposure.caused(id));
             }
@@ -289,8 +312,13 @@ impl Connection {
             delivered_bytes,
             goodput_mbps: if seconds > 0.0 { delivered_bytes as f64 * 8e-6 / seconds } else { 0.0 },
             longest_stall_s: self.longest_stall(end).map(|stall| stall.as_secs_f64()),
-            duplicate_bytes: received.duplicate_bytes,
-            reorder_buffer_max_bytes: received.waiting_max_bytes,
+            frozen_s: self.frozen(end).map(|frozen| frozen.as_secs_f64()),
+            in_order_wait_mean_ms: in_ms(waits.and_then(InOrderWaits::mean)),
+            in_order_wait_p50_ms: in_ms(waits.and_then(|waits| waits.quantile(0.5))),
+            in_order_wait_p99_ms: in_ms(waits.and_then(|waits| waits.quantile(0.99))),
+            in_order_wait_longest_ms: in_ms(waits.and_then(InOrderWaits::longest)),
+            duplicate_bytes: receiver.duplicate_bytes(),
+            reorder_buffer_max_bytes: waits.map_or(0, InOrderWaits::waiting_max_bytes),
             meta_timeouts: counts.meta_timeouts,
             window_stalls: counts.window_stalls,
             penalisations: counts.penalisations,
@@ -298,6 +326,10 @@ impl Connection {
             paths,
         }
     }
+}
+
+fn in_ms(span: Option<Duration>) -> Option<f64> {
+    span.map(|span| span.as_secs_f64() * 1e3)
 }
 
 fn tcp_end(

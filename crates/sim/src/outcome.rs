@@ -3,6 +3,7 @@
 use crate::exposure::Caused;
 use application::{Column, Row};
 use link::LinkTotals;
+use recovery::Blocked;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -106,6 +107,11 @@ pub struct ConnectionTotals {
     pub delivered_bytes: u64,
     pub goodput_mbps: f64,
     pub longest_stall_s: Option<f64>,
+    pub frozen_s: Option<f64>,
+    pub in_order_wait_mean_ms: Option<f64>,
+    pub in_order_wait_p50_ms: Option<f64>,
+    pub in_order_wait_p99_ms: Option<f64>,
+    pub in_order_wait_longest_ms: Option<f64>,
     pub duplicate_bytes: u64,
     pub reorder_buffer_max_bytes: u64,
     pub meta_timeouts: u64,
@@ -129,11 +135,19 @@ pub struct PathTotals {
     pub spurious_timeouts: u64,
     pub unique_bytes: u64,
     pub min_rtt_ms: f64,
+    pub blocked_others_byte_s: f64,
+    pub blocked_own_byte_s: f64,
     pub outage_retransmitted_packets: Option<u64>,
     pub outage_reinjected_packets: Option<u64>,
 }
 
 impl PathTotals {
+    /// How long what came waited for segments on this path.
+    pub(crate) fn add_blocked(&mut self, blocked: Blocked) {
+        self.blocked_others_byte_s = blocked.others_byte_s;
+        self.blocked_own_byte_s = blocked.own_byte_s;
+    }
+
     /// What outages caused.
     pub(crate) fn add_caused(&mut self, caused: Caused) {
         self.outage_retransmitted_packets = Some(caused.retransmitted_packets);
@@ -153,6 +167,8 @@ impl PathTotals {
             spurious_timeouts: self.spurious_timeouts + other.spurious_timeouts,
             unique_bytes: self.unique_bytes + other.unique_bytes,
             min_rtt_ms: self.min_rtt_ms.min(other.min_rtt_ms),
+            blocked_others_byte_s: self.blocked_others_byte_s + other.blocked_others_byte_s,
+            blocked_own_byte_s: self.blocked_own_byte_s + other.blocked_own_byte_s,
             outage_retransmitted_packets: both(
                 self.outage_retransmitted_packets,
                 other.outage_retransmitted_packets,

@@ -11,4 +11,5 @@ mod recovery;
 mod schedulers;
 mod sharing;
 mod upstream;
+mod waits;
 mod world;

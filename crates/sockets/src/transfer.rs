@@ -6,6 +6,7 @@ use crate::foresight::Foresight;
 use crate::session::{Ends, PathReport, Session, Status};
 use application::{Application, Row as Measured, Workload};
 use mpquic::{ApplicationHost, Closed, Endpoint, Event};
+use recovery::InOrderWaits;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -129,6 +130,14 @@ pub struct TransferReport {
     pub duplicate_bytes: u64,
     /// Receiver: most bytes that ever waited for a hole.
     pub reorder_buffer_max_bytes: u64,
+    /// Receiver: how long bytes waited for earlier ones, as of the last sample; `None` if nothing came.
+    pub in_order_wait_mean_ms: Option<f64>,
+    /// Half of the bytes did not wait longer.
+    pub in_order_wait_p50_ms: Option<f64>,
+    /// All but a hundredth did not.
+    pub in_order_wait_p99_ms: Option<f64>,
+    /// The longest wait.
+    pub in_order_wait_longest_ms: Option<f64>,
     /// Samples.
     pub rows: Vec<Row>,
     /// What happened to the paths.
@@ -213,6 +222,15 @@ impl Transfer {
         }
     }
 
+    fn note_waits(&self, waits: &InOrderWaits) {
+        let ms = |span: Option<Duration>| span.map(|span| span.as_secs_f64() * 1e3);
+        let mut report = self.report.lock();
+        report.in_order_wait_mean_ms = ms(waits.mean());
+        report.in_order_wait_p50_ms = ms(waits.quantile(0.5));
+        report.in_order_wait_p99_ms = ms(waits.quantile(0.99));
+        report.in_order_wait_longest_ms = ms(waits.longest());
+    }
+
     fn note(&self, endpoint: &Endpoint, events: &[Event]) {
         let mut report = self.report.lock();
         report.bytes = self.moved();
@@ -279,6 +297,9 @@ impl Session for Transfer {
         }
         if events.iter().any(|event| matches!(event, Event::Closed(_))) {
             self.end.get_or_insert(TIME_OVER); // nothing can be said any more
+        }
+        if self.end.is_some() || self.tick_at() <= now || self.plan.end <= now {
+            self.note_waits(endpoint.in_order_waits());
         }
         Status::Working // the last look ends it
     }

@@ -10,6 +10,7 @@ use crate::error::within;
 use crate::session::{Entry, Event, Session};
 use crate::{Ladder, Qoe, VideoError};
 use forecast::Forecast;
+use recovery::BlockedTime;
 use units::{Duration, Instant};
 
 /// A download is looked at again after both of these.
@@ -165,6 +166,12 @@ impl Adaptive {
             return None;
         }
         Some(self.ask(now, quality))
+    }
+
+    /// What comes now filled a hole: until then something had waited for it for so long. Called before
+    /// [`Adaptive::on_bytes`].
+    pub fn on_blocked(&mut self, now: Instant, blocked: BlockedTime) {
+        self.session.on_blocked(now, blocked);
     }
 
     /// `received_bytes` of the chunk have arrived. True if the player abandons the chunk; [`Adaptive::poll`]

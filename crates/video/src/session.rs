@@ -2,6 +2,7 @@
 
 use crate::Qoe;
 use crate::qoe::Terms;
+use recovery::BlockedTime;
 use units::{Duration, Instant};
 
 /// Time between samples.
@@ -78,6 +79,8 @@ pub struct Row {
     pub underflows: u64,
     /// Time that the clock stood after its start.
     pub stall: Duration,
+    /// Of that, the time in which something had come and waited for earlier bytes.
+    pub blocked: BlockedTime,
     /// Changes of quality between chunks.
     pub switches: u64,
 }
@@ -103,6 +106,7 @@ pub struct Session {
     underflows: u64,
     switches: u64,
     stall: Duration,
+    blocked: BlockedTime,
     rows: Vec<Row>,
     next_sample: Instant,
 }
@@ -126,6 +130,7 @@ impl Session {
             underflows: 0,
             switches: 0,
             stall: Duration::ZERO,
+            blocked: BlockedTime::default(),
             rows: Vec::new(),
             next_sample: now,
         }
@@ -197,6 +202,7 @@ impl Session {
                 buffer: self.there - position,
                 underflows: self.underflows,
                 stall: self.stall + waits,
+                blocked: self.blocked,
                 switches: self.switches,
             });
         }
@@ -226,6 +232,13 @@ impl Session {
             }
         }
         self.sample_to(now);
+    }
+
+    /// What comes now filled a hole: until then something had waited for it for so long.
+    pub(crate) fn on_blocked(&mut self, now: Instant, blocked: BlockedTime) {
+        self.pass(now);
+        let stood = self.stopped_at.map_or(Duration::ZERO, |since| now - since);
+        self.blocked += blocked.within_last(stood);
     }
 
     pub(crate) fn add_chunk(&mut self, now: Instant, qoe: &Qoe, quality: usize, mbps: f64) {

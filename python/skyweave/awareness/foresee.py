@@ -6,15 +6,14 @@ import math
 from collections.abc import Iterator
 from statistics import fmean, median
 
-from skyweave.awareness.hint import Boundary, Kind
 from skyweave.errors import ConfigError
 from skyweave.forecast import ForecastFile
 from skyweave.forecast.predictors.file import PredictorFile
 from skyweave.forecast.predictors.serve import FIELDS, Field, ahead
-from skyweave.model.forecast import Forecast
+from skyweave.model.forecast import Forecast, ForecastBoundary
 
-HOLDS_S = 10.0
-"""A forecast is over then, if no other has replaced it."""
+HOLDS_S = 16.0
+"""A forecast is over then, if no other has replaced it: the next edge of Starlink's slots is in."""
 EDGE_UNCERTAINTY_S = 0.3
 """How exactly edges are known: the interval of measured phases (docs/forecasts.md)."""
 
@@ -44,12 +43,6 @@ class Foresight:
         if value is not None and math.isfinite(value):
             self._values.append(value)
 
-    def edge(self, unix_s: float) -> Boundary:
-        """Return the next edge of the predictor's slots."""
-        period, edge = self._known.period_s, self._known.edge_s
-        ahead_s = (edge - unix_s) % period
-        return Boundary(unix_s + ahead_s, EDGE_UNCERTAINTY_S, 1.0, Kind.SLOT)
-
     def _forecast(self, issued_s: int) -> ForecastFile:
         series = ahead(self._forecaster.predict(), 0)
         return ForecastFile(
@@ -57,5 +50,16 @@ class Foresight:
             method="live",
             start_unix_s=float(issued_s),
             end_unix_s=issued_s + HOLDS_S,
-            forecast=Forecast.model_validate({self._of: series}),
+            forecast=Forecast.model_validate(
+                {"boundaries": self._edges(issued_s), self._of: series}
+            ),
+        )
+
+    def _edges(self, issued_s: int) -> tuple[ForecastBoundary, ...]:
+        """Return the edges of the predictor's slots while the forecast holds."""
+        period = self._known.period_s
+        first = (self._known.edge_s - issued_s) % period
+        return tuple(
+            ForecastBoundary(at_s=float(one), uncertainty_s=EDGE_UNCERTAINTY_S)
+            for one in range(first, int(HOLDS_S), period)
         )

@@ -47,44 +47,32 @@ class Hint:
     up_mbps: Three = NOTHING
 
 
-@dataclass(frozen=True)
-class Boundary:
-    """When a path may change, and how sure that is."""
-
-    unix_s: float
-    uncertainty_s: float
-    probability: float
-    kind: Kind
-
-
-def hint_of(
-    known: ForecastFile, unix_s: float, monotonic_ns: int, boundary: Boundary | None = None
-) -> Hint | None:
+def hint_of(known: ForecastFile, unix_s: float, monotonic_ns: int) -> Hint | None:
     """Return the hint of a forecast at a moment that two clocks show; None outside of its span."""
     if not known.start_unix_s <= unix_s < known.end_unix_s:
         return None
 
-    def at(moment_unix_s: float) -> int:
-        return max(monotonic_ns + round((moment_unix_s - unix_s) * 1e9), 1)
+    def at(ahead_s: float) -> int:
+        return max(monotonic_ns + round(ahead_s * 1e9), 1)
 
-    now_s = unix_s - known.start_unix_s
-    forecast, _ = known.of_run(unix_s, known.end_unix_s - unix_s)
+    left_s = known.end_unix_s - unix_s
+    forecast, _ = known.of_run(unix_s, left_s)
     outage = forecast.outage(0.0, LEAST_PROBABILITY)
-    ahead = min(now_s + HORIZON_S, known.end_unix_s - known.start_unix_s) - now_s
-    edge = boundary if boundary is not None and boundary.unix_s >= unix_s else None
+    edge = min(forecast.boundaries, key=lambda one: one.at_s, default=None)
+    ahead_s = min(HORIZON_S, left_s)
     return Hint(
         issued_ns=monotonic_ns,
-        valid_until_ns=at(known.end_unix_s),
-        boundary_ns=at(edge.unix_s) if edge else 0,
+        valid_until_ns=at(left_s),
+        boundary_ns=at(edge.at_s) if edge else 0,
         boundary_uncertainty_ns=round(edge.uncertainty_s * 1e9) if edge else 0,
         boundary_probability=edge.probability if edge else 0.0,
-        boundary_kind=edge.kind if edge else Kind.NONE,
-        outage_start_ns=at(unix_s + outage.start_s) if outage else 0,
-        outage_end_ns=at(unix_s + outage.end_s) if outage else 0,
+        boundary_kind=Kind[edge.kind.upper()] if edge else Kind.NONE,
+        outage_start_ns=at(outage.start_s) if outage else 0,
+        outage_end_ns=at(outage.end_s) if outage else 0,
         outage_probability=outage.probability if outage else 0.0,
-        rtt_ms=_three(forecast.rtt_ms, ahead),
-        down_mbps=_three(forecast.down_mbps, ahead),
-        up_mbps=_three(forecast.up_mbps, ahead),
+        rtt_ms=_three(forecast.rtt_ms, ahead_s),
+        down_mbps=_three(forecast.down_mbps, ahead_s),
+        up_mbps=_three(forecast.up_mbps, ahead_s),
     )
 
 

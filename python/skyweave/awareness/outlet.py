@@ -59,7 +59,7 @@ class Outlet:
                     value = row[series]
                     number = value if isinstance(value, float) else None
                     for known in foresight.take(time_s, number):
-                        self._foresee(series, foresight, known)
+                        self._foresee(series, known)
             yield time_s, row
 
     def fired(self, event: Event) -> None:
@@ -69,9 +69,7 @@ class Outlet:
             | ({} if event.start_unix_s is None else {"start_unix_s": event.start_unix_s}),
         )  # fmt: skip
 
-    def _foresee(self, series: str, foresight: Foresight, known: ForecastFile) -> None:
+    def _foresee(self, series: str, known: ForecastFile) -> None:
         self._publisher.foresee(series, known)
         if series in self._pages:
-            now = time.time()
-            hint = hint_of(known, now, time.monotonic_ns(), foresight.edge(now))
-            self._pages[series].write(hint)
+            self._pages[series].write(hint_of(known, time.time(), time.monotonic_ns()))

@@ -47,6 +47,8 @@ class _Peer:
         self.levels: frozenset[str] = frozenset()
         self.last = False
         """Whether the connection ends when all is taken."""
+        self.watched = False
+        """Whether it is waited for until it takes more."""
 
     def _send(self, data: bytes) -> int:
         try:
@@ -103,13 +105,17 @@ class Publisher:
         row = row_of(level, json.dumps(facts, allow_nan=False))
         if len(row) > MOST_ROW_BYTES:
             return
+        slower = False
         with self._lock:
             for peer in self._peers.values():
                 if level in peer.levels:
-                    with contextlib.suppress(OSError):  # its end is seen by the thread
+                    waited = peer.reader.waits
+                    try:
                         peer.reader.push(row)
-            waits = any(one.reader.waits for one in self._peers.values())
-        if waits:
+                    except OSError:  # its end is seen by the thread
+                        continue
+                    slower |= not waited and peer.reader.waits
+        if slower:  # the thread has to watch for when it can take more
             self._ring()
 
     def foresee(self, path: str, forecast: ForecastFile) -> None:
@@ -235,8 +241,10 @@ class Publisher:
             if silent or (peer.last and not waits):
                 self._hang_up(peer)
                 continue
-            events = selectors.EVENT_READ | (selectors.EVENT_WRITE if waits else 0)
-            self._selector.modify(peer.end, events, peer)
+            if waits != peer.watched:
+                peer.watched = waits
+                events = selectors.EVENT_READ | (selectors.EVENT_WRITE if waits else 0)
+                self._selector.modify(peer.end, events, peer)
 
     def _hang_up(self, peer: _Peer) -> None:
         with self._lock:

@@ -22,6 +22,7 @@ from skyweave.lab.link import Sky, link_over
 from skyweave.live.errors import LiveError
 from skyweave.live.world import addresses
 from skyweave.live.world.world import World as Emulated
+from skyweave.live.world.world import obstacle
 from skyweave.orbit import OrbitSpec
 from skyweave.telemetry.dish.world import World
 
@@ -93,6 +94,9 @@ def run_loop(plan: Plan, out: Path) -> Loop:
         )
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise ConfigError(f"--out {out}: exists and is not an empty folder; choose another")
+    reason = obstacle()
+    if reason is not None:
+        raise LiveError(f"no emulated network can be made: {reason}")
     if shutil.which(PING[0]) is None:
         raise ConfigError("the program 'ping' is missing; install the package iputils-ping")
     write_text(out / TRIGGERS, triggers_of(plan))

@@ -42,7 +42,8 @@ SAMPLE_SCHEMA: dict[str, pl.DataType] = {
 """Path rows leave the last three columns null; the connection's row leaves the path columns null.
 
 ``delivered_bytes``, ``lost_packets`` and ``retransmitted_packets`` are totals since the start;
-``goodput_mbps`` is what the application received in the interval that ends at ``time_s``.
+``goodput_mbps`` is what the application received in the interval that ends at ``time_s``,
+``reorder_buffer_bytes`` what had come then and waits for earlier bytes, in subflows, too.
 """
 
 EVENT_SCHEMA: dict[str, pl.DataType] = {

@@ -24,6 +24,10 @@ class PathTotals(TypedDict):
     unique_bytes: float | None
     """What came first on this path."""
     min_rtt_ms: float | None
+    blocked_others_byte_s: float | None
+    """Bytes times seconds that what other paths had brought waited for segments on this one."""
+    blocked_own_byte_s: float | None
+    """The same of what this path had brought: it lost a segment; ``None`` in live runs, both."""
 
 
 class ConnectionTotals(TypedDict):
@@ -43,6 +47,19 @@ class ConnectionTotals(TypedDict):
 
     Live: known to a sample interval; ``None`` if nothing came.
     """
+    frozen_s: float | None
+    """Time in gaps of more than 200 ms without anything new for the receiving application.
+
+    Counted from its first byte on; ``None`` in live runs.
+    """
+    in_order_wait_mean_ms: float | None
+    """From the arrival of a byte at the receiver to that of all bytes before it, by bytes.
+
+    The four are ``None`` if nothing came, and where the kernel receives.
+    """
+    in_order_wait_p50_ms: float | None
+    in_order_wait_p99_ms: float | None
+    in_order_wait_longest_ms: float | None
     duplicate_bytes: float | None
     reorder_buffer_max_bytes: float | None
     meta_timeouts: float | None

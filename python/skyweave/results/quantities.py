@@ -17,8 +17,12 @@ Quantity = Literal[
     "delay_ms", "delay_p50_ms", "delay_p99_ms", "late_share", "lost_share",
     "discarded", "underflows", "stall_s", "startup_s", "played_mbps", "switches", "qoe",
     "delivered_at_mb", "reorder_mean_mb", "reorder_max_mb",
+    "in_order_wait_mean_ms", "in_order_wait_p50_ms", "in_order_wait_p99_ms",
+    "in_order_wait_longest_ms", "loss_wait_ms", "frozen_s", "stall_blocked_s", "stall_loss_s",
 ]  # fmt: skip
-OfPath = Literal["retransmissions", "retransmission_rate", "cwnd", "cwnd_sd"]
+OfPath = Literal[
+    "retransmissions", "retransmission_rate", "cwnd", "cwnd_sd", "blocking_ms", "blocking_share"
+]
 """Quantities of a run that each path has: ``cwnd@LTE``, and as a ratio ``cwnd@LTE/wired``."""
 
 Compared = Literal["goodput", "retransmissions", "longest_stall_s"]
@@ -95,6 +99,24 @@ WORDS: dict[str, Words] = {
     "delivered_at_mb": Words("delivered within the length of the film (MB)", "delivered"),
     "reorder_mean_mb": Words("mean of what waits for earlier bytes (MB)", "mean reorder buffer"),
     "reorder_max_mb": Words("most that waited for earlier bytes (MB)", "largest reorder buffer"),
+    "in_order_wait_mean_ms": Words("mean in-order wait of a byte (ms)", "mean in-order wait"),
+    "in_order_wait_p50_ms": Words("median in-order wait of a byte (ms)", "median in-order wait"),
+    "in_order_wait_p99_ms": Words(
+        "99th percentile of the in-order wait of a byte (ms)", "p99 of the in-order wait"
+    ),
+    "in_order_wait_longest_ms": Words("longest in-order wait (ms)", "longest in-order wait"),
+    "loss_wait_ms": Words(
+        "mean in-order wait for a segment on the same path (ms)", "wait behind a loss"
+    ),
+    "frozen_s": Words("time in gaps of more than 200 ms without new data (s)", "frozen time"),
+    "stall_blocked_s": Words(
+        "time that the film stood while data waited for a slower path (s)", "stall by a slower path"
+    ),
+    "stall_loss_s": Words(
+        "time that the film stood while data waited for a loss on their path (s)", "stall by losses"
+    ),
+    "blocking_ms": Words("mean in-order wait for a path (ms)", "in-order wait"),
+    "blocking_share": Words("share of in-order waits (%)", "share of in-order waits", True),
     "cwnd": Words("mean congestion window (packets)", "mean cwnd"),
     "cwnd_sd": Words("SD of the congestion window (packets)", "SD of cwnd"),
 }
@@ -118,6 +140,8 @@ OF_RUNS = (
     "longest_stall_s", "request_p50_ms", "request_p99_ms", "delay_p50_ms", "delay_p99_ms",
     "late_share", "lost_share", "discarded", "underflows", "stall_s", "startup_s", "played_mbps",
     "switches", "qoe", "delivered_at_mb", "reorder_mean_mb", "reorder_max_mb",
+    "in_order_wait_mean_ms", "in_order_wait_p50_ms", "in_order_wait_p99_ms",
+    "in_order_wait_longest_ms", "loss_wait_ms", "frozen_s", "stall_blocked_s", "stall_loss_s",
 )  # fmt: skip
 """Quantities with one value a run."""
 MOMENTS = (

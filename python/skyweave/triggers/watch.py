@@ -52,6 +52,8 @@ class Watch:
             self._stop.set()
             for one in threads:
                 one.join()
+            if self.lost:
+                self._warn(f"{self.lost} samples came faster than they could be looked at: lost")
 
     def _ordered(self) -> Iterator[Row]:
         last = float("-inf")

@@ -3,6 +3,7 @@
 use super::Endpoint;
 use crate::path::{EcnPath, PathStats};
 use crate::totals::Totals;
+use recovery::InOrderWaits;
 use units::PathId;
 
 impl Endpoint {
@@ -12,12 +13,17 @@ impl Endpoint {
         Totals {
             in_order_bytes: counted.in_order_bytes,
             duplicate_bytes: counted.duplicate_bytes,
-            reorder_bytes: counted.waiting_bytes,
-            reorder_max_bytes: counted.waiting_max_bytes,
+            reorder_bytes: self.streams.waits.waiting_bytes(),
+            reorder_max_bytes: self.streams.waits.waiting_max_bytes(),
             waits: self.scheduling.dispatch.waits(),
             idle_frames: self.control.upkeep.idle(),
             ..self.trace.totals
         }
+    }
+
+    /// Receiver: how long bytes of streams waited for earlier ones; paths are those of the caller.
+    pub fn in_order_waits(&self) -> &InOrderWaits {
+        &self.streams.waits
     }
 
     /// What the paths over `net` have carried; `None` when there never was one.

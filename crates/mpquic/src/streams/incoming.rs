@@ -5,6 +5,7 @@ use crate::error::{Code, TransportError};
 use crate::event::Event;
 use crate::wire::Frame;
 use std::collections::VecDeque;
+use units::{Instant, PathId};
 
 /// Bookkeeping of out-of-order pieces may cost a quarter of the largest window and this much.
 const OVERHEAD_FLOOR_BYTES: u64 = 1 << 20;
@@ -70,9 +71,10 @@ impl Streams {
         Ok(())
     }
 
-    /// A STREAM frame: how many of its bytes came for the first time.
+    /// A STREAM frame on a path: how many of its bytes came for the first time.
     pub fn on_data(
         &mut self,
+        (now, path): (Instant, PathId),
         (id, offset, fin): (u64, u64, bool),
         data: &[u8],
         events: &mut VecDeque<Event>,
@@ -84,15 +86,18 @@ impl Streams {
         let Some(half) = self.recv.get_mut(&id) else { return Ok(0) };
         let was_readable = half.data.is_readable();
         let before = half.data.overhead_bytes();
-        let (waited, whole) = (half.data.waiting_bytes() as u64, half.data.whole_to());
+        let whole = half.data.whole_to();
         let (grown, fresh) = half.on_frame(offset, data, fin)?;
         self.overhead = self.overhead + half.data.overhead_bytes() - before;
         let counted = &mut self.counted;
         counted.in_order_bytes += half.data.whole_to() - whole;
         counted.duplicate_bytes += data.len() as u64 - fresh;
-        counted.waiting_bytes = counted.waiting_bytes + half.data.waiting_bytes() as u64 - waited;
-        counted.waiting_max_bytes = counted.waiting_max_bytes.max(counted.waiting_bytes);
         let discards = half.stopped || half.reset.is_some();
+        if !discards {
+            let bytes = offset..offset + data.len() as u64;
+            let whole_to = half.data.whole_to();
+            half.reordering.on_arrival(now, path, bytes, whole_to, &mut self.waits);
+        }
         let tell =
             (!was_readable && half.data.is_readable()) || (half.is_complete() && !half.ended);
         if tell && !discards {
@@ -129,8 +134,7 @@ impl Streams {
         } else if half.reset.is_none() && !was_complete {
             dropped = size - half.data.read_offset();
             self.overhead -= half.data.overhead_bytes();
-            self.counted.waiting_bytes -= half.data.waiting_bytes() as u64;
-            half.data.clear();
+            half.clear(&mut self.waits);
             half.reset = Some(code);
             events.push_back(Event::Readable(id));
         }

@@ -12,6 +12,7 @@ pub(crate) use send::{Chunk, SendHalf};
 
 use crate::error::Error;
 use crate::wire::Params;
+use recovery::InOrderWaits;
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Duration, Instant};
 
@@ -47,9 +48,6 @@ pub(crate) struct Counted {
     pub in_order_bytes: u64,
     /// Bytes that had come before, or that nobody wants any more.
     pub duplicate_bytes: u64,
-    /// Bytes that wait for a hole now, and the most there ever were.
-    pub waiting_bytes: u64,
-    pub waiting_max_bytes: u64,
 }
 
 #[derive(Debug)]
@@ -84,6 +82,7 @@ pub(crate) struct Streams {
     /// Bytes written and never sent, whatever the windows say.
     queued: u64,
     pub counted: Counted,
+    pub waits: InOrderWaits,
     /// Streams whose windows have to be announced.
     pub raised: BTreeSet<u64>,
     /// Cost of the pieces held by all assemblers, beside their bytes.
@@ -119,6 +118,7 @@ impl Streams {
             buffered: 0,
             queued: 0,
             counted: Counted::default(),
+            waits: InOrderWaits::default(),
             raised: BTreeSet::new(),
             overhead: 0,
         }
@@ -216,8 +216,7 @@ impl Streams {
         // What was not read counts as read: the connection's window must not shrink.
         let unread = half.end - half.data.read_offset();
         self.overhead -= half.data.overhead_bytes();
-        self.counted.waiting_bytes -= half.data.waiting_bytes() as u64;
-        half.data.clear();
+        half.clear(&mut self.waits);
         self.drop_unread(unread);
         Ok(true)
     }

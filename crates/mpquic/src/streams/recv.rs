@@ -1,5 +1,6 @@
 use super::assembler::Assembler;
 use crate::error::{Code, TransportError};
+use recovery::{InOrderWaits, Reordering};
 use units::{Duration, Instant};
 
 /// A receive window that is raised as the application reads, and doubles while it is read
@@ -58,6 +59,7 @@ impl Window {
 #[derive(Debug)]
 pub(crate) struct RecvHalf {
     pub data: Assembler,
+    pub reordering: Reordering,
     pub window: Window,
     /// End of what came.
     pub end: u64,
@@ -73,6 +75,7 @@ impl RecvHalf {
     pub fn new(window: Window) -> Self {
         Self {
             data: Assembler::default(),
+            reordering: Reordering::default(),
             window,
             end: 0,
             final_size: None,
@@ -109,6 +112,12 @@ impl RecvHalf {
         let grown = end.saturating_sub(self.end);
         self.end = self.end.max(end);
         Ok((grown, fresh))
+    }
+
+    /// Forgets what it holds.
+    pub fn clear(&mut self, waits: &mut InOrderWaits) {
+        self.data.clear();
+        self.reordering.clear(waits);
     }
 
     /// Everything that will come has come.

@@ -5,6 +5,9 @@ use crate::*;
 use proptest::prelude::*;
 use units::{Duration, Instant, PathId};
 
+/// When frames of streams come, and on which path.
+const CAME: (Instant, PathId) = (Instant::ZERO, PathId(0));
+
 fn ms(millis: u64) -> Instant {
     Instant::from_millis(millis)
 }
@@ -184,16 +187,22 @@ fn a_peer_that_breaks_flow_control_or_limits_is_stopped() {
     let fresh = || Streams::new(false, &config);
     let code = |result: Result<u64, TransportError>| result.unwrap_err().code;
     let mut events = std::collections::VecDeque::new();
-    assert_eq!(code(fresh().on_data((0, 900, false), &[0; 101], &mut events)), Code::FlowControl);
-    assert_eq!(code(fresh().on_data((16, 0, false), &[0], &mut events)), Code::StreamLimit);
-    assert_eq!(code(fresh().on_data((1, 0, false), &[0], &mut events)), Code::StreamState);
-    assert_eq!(code(fresh().on_data((3, 0, false), &[0], &mut events)), Code::StreamState);
+    assert_eq!(
+        code(fresh().on_data(CAME, (0, 900, false), &[0; 101], &mut events)),
+        Code::FlowControl
+    );
+    assert_eq!(code(fresh().on_data(CAME, (16, 0, false), &[0], &mut events)), Code::StreamLimit);
+    assert_eq!(code(fresh().on_data(CAME, (1, 0, false), &[0], &mut events)), Code::StreamState);
+    assert_eq!(code(fresh().on_data(CAME, (3, 0, false), &[0], &mut events)), Code::StreamState);
     let mut streams = fresh();
-    streams.on_data((0, 0, false), &[0; 1000], &mut events).unwrap();
-    assert_eq!(code(streams.on_data((4, 0, false), &[0; 501], &mut events)), Code::FlowControl);
+    streams.on_data(CAME, (0, 0, false), &[0; 1000], &mut events).unwrap();
+    assert_eq!(
+        code(streams.on_data(CAME, (4, 0, false), &[0; 501], &mut events)),
+        Code::FlowControl
+    );
     let mut streams = fresh();
-    streams.on_data((0, 0, true), &[0; 10], &mut events).unwrap();
-    assert_eq!(code(streams.on_data((0, 5, false), &[0; 6], &mut events)), Code::FinalSize);
+    streams.on_data(CAME, (0, 0, true), &[0; 10], &mut events).unwrap();
+    assert_eq!(code(streams.on_data(CAME, (0, 5, false), &[0; 6], &mut events)), Code::FinalSize);
     let reset = Frame::ResetStream { id: 0, error_code: 0, final_size: 9 };
     assert_eq!(streams.on_frame(&reset, &mut events).unwrap_err().code, Code::FinalSize);
 }
@@ -210,7 +219,7 @@ fn gaps_without_end_are_bounded_by_what_they_cost() {
     let mut events = std::collections::VecDeque::new();
     let mut taken = 0;
     let error = loop {
-        match streams.on_data((0, taken * 2, false), &[1], &mut events) {
+        match streams.on_data(CAME, (0, taken * 2, false), &[1], &mut events) {
             Ok(_) => taken += 1,
             Err(error) => break error,
         }

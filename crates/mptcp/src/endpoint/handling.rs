@@ -127,6 +127,8 @@ impl Endpoint {
                 fresh += receive.insert(piece.dsn, piece.bytes);
             });
             self.paths[path.index()].unique_bytes += fresh;
+            let bytes = payload.dsn..payload.dsn + payload.bytes;
+            self.reordering.on_arrival(now, path, bytes, self.receive.next(), &mut self.waits);
             self.fed_by = path;
             if self.receive.unread_bytes() == 0 {
                 self.after_reading(now);

@@ -5,6 +5,7 @@ use crate::config::{Mode, Role};
 use crate::event::EventKind;
 use crate::subflow::{Handshake, Subflow};
 use scheduler::PathEvent;
+use std::collections::BTreeSet;
 use units::{Instant, PathId};
 
 impl Endpoint {
@@ -75,6 +76,9 @@ impl Endpoint {
             Mode::Upstream => self.send.reinject_all(),
         };
         self.send.forget_path(path);
+        let lost = subflow.rx.waiting().filter(|dsn| !self.receive.has(*dsn));
+        let gone: BTreeSet<u64> = lost.collect();
+        self.reordering.forget(now, &mut self.waits, |dsn| gone.contains(&dsn));
         self.dirty = true;
         self.note(now, Some(path), EventKind::Closed);
         self.dispatch.on_path_event(now, path, PathEvent::Closed);

@@ -2,6 +2,7 @@
 
 use super::Endpoint;
 use crate::subflow::SenderStats;
+use recovery::InOrderWaits;
 use units::{Bitrate, Duration, PathId};
 
 /// Totals of a connection's own level.
@@ -102,11 +103,15 @@ impl Endpoint {
         Totals { waits: self.dispatch.waits(), ..self.totals }
     }
 
-    /// Receiver: bytes that wait for a hole in the stream; the most there ever were; bytes that came
-    /// more than once.
-    pub fn reorder_bytes(&self) -> (u64, u64, u64) {
-        let receive = &self.receive;
-        (receive.waiting_bytes(), receive.waiting_max_bytes(), receive.duplicate_bytes())
+    /// Receiver: how long bytes waited for earlier ones, in the subflow that brought them or in the
+    /// connection.
+    pub fn in_order_waits(&self) -> &InOrderWaits {
+        &self.waits
+    }
+
+    /// Receiver: bytes that came more than once.
+    pub fn duplicate_bytes(&self) -> u64 {
+        self.receive.duplicate_bytes()
     }
 
     /// Sender: what the receive window still admits.

@@ -15,7 +15,6 @@ pub(crate) struct ReceiveBuffer {
     mss_bytes: u64,
     ranges: RangeSet<u64>,
     waiting_bytes: u64,
-    waiting_max_bytes: u64,
     duplicate_bytes: u64,
     limit_bytes: u64,
     window_end: u64,
@@ -56,7 +55,6 @@ impl ReceiveBuffer {
             mss_bytes,
             ranges: RangeSet::new(),
             waiting_bytes: 0,
-            waiting_max_bytes: 0,
             duplicate_bytes: 0,
             limit_bytes,
             window_end: limit_bytes,
@@ -83,7 +81,6 @@ impl ReceiveBuffer {
         let fresh: u64 = self.ranges.gaps(&range).map(|gap| gap.end - gap.start).sum();
         self.ranges.insert(range);
         self.waiting_bytes += fresh;
-        self.waiting_max_bytes = self.waiting_max_bytes.max(self.waiting_bytes);
         if let Some(first) = self.ranges.first().filter(|first| first.start == self.next).cloned() {
             self.waiting_bytes -= first.end - first.start;
             self.next = first.end;
@@ -158,12 +155,13 @@ impl ReceiveBuffer {
         self.next
     }
 
-    pub fn waiting_bytes(&self) -> u64 {
-        self.waiting_bytes
+    /// A byte is here, in order or not.
+    pub fn has(&self, dsn: u64) -> bool {
+        dsn < self.next || self.ranges.contains(&dsn)
     }
 
-    pub fn waiting_max_bytes(&self) -> u64 {
-        self.waiting_max_bytes
+    pub fn waiting_bytes(&self) -> u64 {
+        self.waiting_bytes
     }
 
     pub fn duplicate_bytes(&self) -> u64 {

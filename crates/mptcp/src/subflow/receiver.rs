@@ -108,6 +108,11 @@ impl SubflowReceiver {
         self.waiting_bytes
     }
 
+    /// The data sequence numbers of what waits behind a hole of the subflow.
+    pub fn waiting(&self) -> impl Iterator<Item = u64> {
+        self.waiting.values().map(|payload| payload.dsn)
+    }
+
     /// The SACK blocks of the next acknowledgement, `limit` at most.
     pub fn sacks(&self, limit: usize) -> Sacks {
         let mut sacks = Sacks::default();

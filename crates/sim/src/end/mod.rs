@@ -11,6 +11,7 @@ use crate::outcome::{PathTotals, SampleRow};
 use crate::wire::Packet;
 use application::Application;
 use forecast::Forecast;
+use recovery::InOrderWaits;
 use units::{Duration, Instant, PathId};
 
 /// An endpoint. Paths count within the connection.
@@ -43,7 +44,10 @@ pub(crate) trait End: std::fmt::Debug {
     /// What came in order, and DATAGRAMs.
     fn delivered_bytes(&self) -> u64;
     fn counts(&self) -> Counts;
-    fn received(&self) -> Received;
+    /// What came more than once.
+    fn duplicate_bytes(&self) -> u64;
+    /// How long what came waited for earlier bytes; `None` before there is anything to ask.
+    fn in_order_waits(&self) -> Option<&InOrderWaits>;
     fn take_events(&mut self) -> Vec<Noted>;
 }
 
@@ -56,16 +60,6 @@ pub(crate) struct Counts {
     pub waits: u64,
     /// What the receive window still admits.
     pub window_left_bytes: u64,
-}
-
-/// What a receiver has.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Received {
-    /// Waiting for a hole to be filled: now, and at most.
-    pub waiting_bytes: u64,
-    pub waiting_max_bytes: u64,
-    /// Came more than once.
-    pub duplicate_bytes: u64,
 }
 
 /// Something for the record.

@@ -3,7 +3,7 @@
 //! The client opens on its first interface; [`PathManager`] says what becomes of the others. A path
 //! without its interface sends and receives nothing. An interface that comes back is another network.
 
-use super::{Counts, End, Noted, Received, tls};
+use super::{Counts, End, Noted, tls};
 use crate::SimError;
 use crate::config::ConnectionConfig;
 use crate::outcome::{PathTotals, SampleRow};
@@ -13,6 +13,7 @@ use forecast::Forecast;
 use mpquic::{
     Action, ApplicationHost, Config, Endpoint, Event, PathManager, PathNews, StudyConnection,
 };
+use recovery::InOrderWaits;
 use scheduler::Scheduler;
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Duration, Instant, PathId};
@@ -282,6 +283,8 @@ impl End for QuicEnd {
             spurious_timeouts: stats.spurious_losses,
             unique_bytes: stats.unique_bytes,
             min_rtt_ms: stats.min_rtt.as_secs_f64() * 1e3,
+            blocked_others_byte_s: 0.0,
+            blocked_own_byte_s: 0.0,
             outage_retransmitted_packets: None,
             outage_reinjected_packets: None,
         }
@@ -306,14 +309,12 @@ impl End for QuicEnd {
         }
     }
 
-    fn received(&self) -> Received {
-        let Some(endpoint) = &self.endpoint else { return Received::default() };
-        let totals = endpoint.totals();
-        Received {
-            waiting_bytes: totals.reorder_bytes,
-            waiting_max_bytes: totals.reorder_max_bytes,
-            duplicate_bytes: totals.duplicate_bytes,
-        }
+    fn duplicate_bytes(&self) -> u64 {
+        self.endpoint.as_ref().map_or(0, |endpoint| endpoint.totals().duplicate_bytes)
+    }
+
+    fn in_order_waits(&self) -> Option<&InOrderWaits> {
+        self.endpoint.as_ref().map(Endpoint::in_order_waits)
     }
 
     fn take_events(&mut self) -> Vec<Noted> {

@@ -1,6 +1,6 @@
 //! TCP and Multipath TCP: the model carries byte counts, and what the bytes are stays beside it.
 
-use super::{Counts, End, Noted, Received};
+use super::{Counts, End, Noted};
 use crate::outcome::{PathTotals, SampleRow};
 use crate::wire::Packet;
 use application::{
@@ -8,6 +8,7 @@ use application::{
 };
 use forecast::Forecast;
 use mptcp::Endpoint;
+use recovery::{BlockedTime, InOrderWaits};
 use std::cell::RefCell;
 use std::rc::Rc;
 use units::{Duration, Instant, PathId};
@@ -98,6 +99,10 @@ impl Streams for TcpEnd {
             self.endpoint.read(self.now, skipped);
         }
         skipped
+    }
+
+    fn blocked_time(&self) -> Option<BlockedTime> {
+        Some(self.endpoint.in_order_waits().blocked_time())
     }
 
     fn forecast(&self, path: PathId) -> Option<&Forecast> {
@@ -203,6 +208,8 @@ impl End for TcpEnd {
             spurious_timeouts: stats.undone,
             unique_bytes: stats.unique_bytes,
             min_rtt_ms: stats.min_rtt.as_secs_f64() * 1e3,
+            blocked_others_byte_s: 0.0,
+            blocked_own_byte_s: 0.0,
             outage_retransmitted_packets: None,
             outage_reinjected_packets: None,
         }
@@ -227,9 +234,12 @@ impl End for TcpEnd {
         }
     }
 
-    fn received(&self) -> Received {
-        let (waiting_bytes, waiting_max_bytes, duplicate_bytes) = self.endpoint.reorder_bytes();
-        Received { waiting_bytes, waiting_max_bytes, duplicate_bytes }
+    fn duplicate_bytes(&self) -> u64 {
+        self.endpoint.duplicate_bytes()
+    }
+
+    fn in_order_waits(&self) -> Option<&InOrderWaits> {
+        Some(self.endpoint.in_order_waits())
     }
 
     fn take_events(&mut self) -> Vec<Noted> {

@@ -12,6 +12,7 @@ use super::lateness::Lateness;
 use super::log::{Counts, Event, Log, Row};
 use super::{Player, Settings};
 use crate::FrameTable;
+use recovery::BlockedTime;
 use units::{Duration, Instant};
 
 /// `network-caching`.
@@ -195,6 +196,12 @@ impl Player for Discard {
             self.take_step(now);
         }
         self.take_pictures(now, received);
+    }
+
+    fn on_blocked(&mut self, now: Instant, blocked: BlockedTime) {
+        self.pass(now);
+        let stood = self.stopped_at.map_or(Duration::ZERO, |since| now - since);
+        self.counts.blocked += blocked.within_last(stood);
     }
 
     fn pass(&mut self, now: Instant) {

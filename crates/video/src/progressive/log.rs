@@ -1,5 +1,6 @@
 //! What a viewer saw: events and samples of a play-out.
 
+use recovery::BlockedTime;
 use units::{Duration, Instant};
 
 /// Time between samples.
@@ -50,6 +51,8 @@ pub struct Counts {
     pub underflows: u64,
     /// Time that the clock stood after its start.
     pub stall: Duration,
+    /// Of that, the time in which something had come and waited for earlier bytes.
+    pub blocked: BlockedTime,
 }
 
 /// One row.

@@ -15,6 +15,7 @@ pub use log::{Counts, Event, Log, Row};
 pub use wait::Wait;
 
 use crate::{FrameTable, VideoError};
+use recovery::BlockedTime;
 use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
 use units::{Duration, Instant};
@@ -86,6 +87,10 @@ impl Settings {
 pub trait Player: Debug + Send {
     /// The first `received_bytes` of the file have arrived. A smaller number than before changes nothing.
     fn on_bytes(&mut self, now: Instant, received_bytes: u64);
+
+    /// What comes now filled a hole: until then something had waited for it for so long. Called before
+    /// [`Player::on_bytes`].
+    fn on_blocked(&mut self, now: Instant, blocked: BlockedTime);
 
     /// Nothing more came until `now`.
     fn pass(&mut self, now: Instant);

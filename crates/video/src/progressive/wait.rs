@@ -4,6 +4,7 @@ use super::clock::Clock;
 use super::log::{Counts, Event, Log, Row};
 use super::{Player, Settings};
 use crate::FrameTable;
+use recovery::BlockedTime;
 use units::{Duration, Instant};
 
 /// As mpv with `cache-pause-initial`: 1.0 s in both settings and what its demultiplexer needs on top,
@@ -93,6 +94,12 @@ impl Player for Wait {
             self.counts.shown += 1;
         }
         self.resume(now);
+    }
+
+    fn on_blocked(&mut self, now: Instant, blocked: BlockedTime) {
+        self.pass(now);
+        let stood = self.stopped_at.map_or(Duration::ZERO, |since| now - since);
+        self.counts.blocked += blocked.within_last(stood);
     }
 
     fn pass(&mut self, now: Instant) {

@@ -23,6 +23,10 @@ COMMANDS = {
         "skyweave.cli.bench.orbit:bench_orbit",
         "Measure the orbits: look angles, passes, a day of schedules, memory.",
     ),
+    "forecast": Later(
+        "skyweave.cli.bench.forecast:bench_forecast",
+        "Measure forecasts: learning, predicting, and the way of a hint to a hundred readers.",
+    ),
     "mpquic": Later(
         "skyweave.cli.bench.mpquic:bench_mpquic",
         "Measure multipath QUIC over loopback sockets and in memory, beside noq-proto.",

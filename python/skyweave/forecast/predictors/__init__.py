@@ -13,6 +13,7 @@ from skyweave.forecast.predictors.column import EWMA, LAST, MEAN_5, MEAN_300
 from skyweave.forecast.predictors.gradient import GRADIENT
 from skyweave.forecast.predictors.point import Model, Predictor, Walk, walk
 from skyweave.forecast.predictors.recipe import RECIPE
+from skyweave.forecast.predictors.recurrent import RECURRENT
 from skyweave.forecast.predictors.seconds import Seconds, in_seconds
 from skyweave.forecast.predictors.slot_linear import SLOT_LINEAR
 from skyweave.forecast.predictors.target import Target
@@ -20,7 +21,7 @@ from skyweave.forecast.predictors.target import Target
 PLAIN = (LAST, MEAN_5, MEAN_300, EWMA, CLIMATOLOGY, SLOT_LINEAR)
 """Those that need nothing but NumPy."""
 PREDICTORS: dict[str, Predictor] = {
-    known.name: known for known in (*PLAIN, GRADIENT, RECIPE, ARIMA_PREDICTOR)
+    known.name: known for known in (*PLAIN, GRADIENT, RECIPE, ARIMA_PREDICTOR, RECURRENT)
 }
 
 

@@ -19,6 +19,10 @@ from skyweave.model.totals import RunTotals
 Seen = dict[str, Any]
 """What a side saw of one transfer: :func:`skyweave.live.traffic.transfer.transfer`."""
 ViewOf = Callable[[config.Connection], "type[View]"]
+IN_ORDER_WAITS = tuple(
+    f"in_order_wait_{statistic}_ms" for statistic in ("mean", "p50", "p99", "longest")
+)
+"""What a receiver tells of head-of-line blocking, if it is not the kernel."""
 _SUMS = ("acked_bytes", "sent_bytes", "sent_packets", "retransmitted_packets", "timeouts",
          "received_bytes")  # fmt: skip
 
@@ -232,6 +236,8 @@ class View:
             "delivered_bytes": round(delivered),
             "goodput_mbps": delivered * 8e-6 / seconds if seconds > 0 else 0.0,
             "longest_stall_s": self._longest_stall_s(),
+            "frozen_s": None,
+            **dict.fromkeys(IN_ORDER_WAITS),
             "duplicate_bytes": None,
             "reorder_buffer_max_bytes": None,
             "meta_timeouts": None,
@@ -288,6 +294,8 @@ class View:
             "outage_reinjected_packets": None,
             "unique_bytes": received["received_bytes"] if received else 0,
             "min_rtt_ms": min(rtts, default=None),
+            "blocked_others_byte_s": None,
+            "blocked_own_byte_s": None,
         }
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from skyweave.algorithms.catalogue import name_of
-from skyweave.live.record.gather import View
+from skyweave.live.record.gather import IN_ORDER_WAITS, View
 from skyweave.live.world.addresses import place_of
 from skyweave.model import config
 
@@ -48,6 +48,7 @@ class QuicView(View):
         sender, receiver = self._sender, self._receiver
         return super().totals() | {
             "scheduler": name_of(self._connection.scheduler),
+            **{name: receiver.get(name) for name in IN_ORDER_WAITS},
             "duplicate_bytes": receiver.get("duplicate_bytes"),
             "reorder_buffer_max_bytes": receiver.get("reorder_buffer_max_bytes"),
             "meta_timeouts": 0,

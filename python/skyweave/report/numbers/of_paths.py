@@ -9,6 +9,7 @@ import polars as pl
 
 from skyweave.model.record import Record
 from skyweave.report.numbers.metrics import Values
+from skyweave.report.numbers.reorder import blocking
 
 
 def of_paths(record: Record, names: Sequence[str]) -> dict[str, Values]:
@@ -16,7 +17,8 @@ def of_paths(record: Record, names: Sequence[str]) -> dict[str, Values]:
 
     ``retransmissions`` are packets of all connections, ``retransmission_rate`` of those sent there
     (0 to 1); ``cwnd`` is the mean and ``cwnd_sd`` the standard deviation of the sampled congestion
-    windows of the first connection, in packets, while the path has a subflow. A ratio to nothing is
+    windows of the first connection, in packets, while the path has a subflow; ``blocking_ms`` and
+    ``blocking_share``: :func:`skyweave.report.numbers.reorder.blocking`. A ratio to nothing is
     infinite; one of nothing to nothing and what an engine does not report are left out.
     """
     found: dict[str, dict[str, float]] = {}
@@ -46,6 +48,7 @@ def _of(record: Record, name: str) -> dict[str, float]:
         found["retransmissions"] = again
         if sent:
             found["retransmission_rate"] = again / sent
+    found |= blocking(record.totals["connections"], name)
     own = (pl.col("connection") == 0) & (pl.col("path") == name)
     windows = record.samples.filter(own & (pl.col("cwnd_packets") > 0))["cwnd_packets"].to_numpy()
     if len(windows):

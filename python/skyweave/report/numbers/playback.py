@@ -13,7 +13,9 @@ def playback_quantities(record: Record) -> dict[str, Values]:
     """Return arrays of one value, or of none where a run has no such number.
 
     Of all players of a run: ``discarded`` pictures, ``underflows``, ``stall_s`` and ``switches``
-    are sums; ``startup_s`` (infinite for a film that never began), ``played_mbps`` (mean nominal
+    are sums, and so are the parts of the stall in which data waited for a segment on a slower path
+    (``stall_blocked_s``) or for one that their own path had lost (``stall_loss_s``);
+    ``startup_s`` (infinite for a film that never began), ``played_mbps`` (mean nominal
     bitrate of the chunks that came) and ``qoe`` are means. ``delivered_at_mb``: megabytes (10^6)
     that had come when so much time as the film lasts had passed since the request. A run in which
     a player does not tell a number has none.
@@ -25,6 +27,8 @@ def playback_quantities(record: Record) -> dict[str, Values]:
         "discarded": _sum([_last(one, "discarded") for one in films]),
         "underflows": _sum([_last(one, "underflows") for one in sessions]),
         "stall_s": _sum([_last(one, "stall_s") for one in sessions]),
+        "stall_blocked_s": _sum([_last(one, "stall_blocked_s") for one in sessions]),
+        "stall_loss_s": _sum([_last(one, "stall_loss_s") for one in sessions]),
         "startup_s": _mean([_startup_s(one) for one in sessions]),
         "played_mbps": _mean([_played_mbps(one) for one in streams]),
         "switches": _sum([_last(one, "switches") for one in streams]),
@@ -40,6 +44,8 @@ def _sessions(table: pl.DataFrame | None) -> list[pl.DataFrame]:
 
 def _last(session: pl.DataFrame, column: str) -> float | None:
     """Return the last value that a player told; ``None`` if it told none."""
+    if column not in session.columns:  # a record of an earlier version
+        return None
     told = session[column].drop_nulls()
     return float(told[-1]) if len(told) else None
 

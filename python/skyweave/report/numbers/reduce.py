@@ -19,7 +19,7 @@ from skyweave.report.numbers.of_paths import of_paths
 from skyweave.report.numbers.playback import playback_quantities
 from skyweave.report.numbers.ramp import ramps_s
 from skyweave.report.numbers.recovery import recoveries_s
-from skyweave.report.numbers.reorder import reorder_quantities
+from skyweave.report.numbers.reorder import in_order_waits, reorder_quantities
 from skyweave.report.numbers.run_totals import run_totals
 
 Labels = dict[str, Any]
@@ -84,6 +84,7 @@ def read(folder: Path, labels: Labels, how: Reduction) -> Reduced:
             **application_quantities(record),
             **playback_quantities(record),
             **reorder_quantities(record),
+            **in_order_waits(record.totals["connections"]),
             **run_totals(record.totals, labels["direction"], how.kinds),
         },
         of_paths=of_paths(record, names),
