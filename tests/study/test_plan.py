@@ -163,8 +163,10 @@ def test_shipped_studies_are_valid() -> None:
     plans = [f for f in files if not f.name.startswith("published")]
     assert len(plans) >= 2
     for file in plans:
-        prepared = prepare(file, StudyOptions(out=Path("unused"), seeds=1))
-        assert prepared.jobs
+        plan = load_plan(file)
+        if all(source.data for source in plan.drives):
+            continue  # without its files there is nothing to expand
+        assert prepare(file, StudyOptions(out=Path("unused"), seeds=1)).jobs
 
 
 def test_example_of_the_documentation(tmp_path: Path) -> None:
