@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import signal
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -27,6 +29,14 @@ WAITING = (
     "video/test_players.py",
 )
 """What waits for a network, a process, a signal or a long computation: ``make test-waits``."""
+
+# What a shell starts in the background begins with SIGINT ignored, and so would all that tests start:
+# none could be interrupted.
+if (
+    threading.current_thread() is threading.main_thread()
+    and signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+):
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # How long an example takes depends on what else the machine does.
 settings.register_profile("house", deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -136,7 +136,7 @@ def test_a_player_that_speaks_tcp_plays_over_multipath_quic(served: Path) -> Non
     assert 0 < connection["delivered_bytes"] < 4_100_000  # as of the last look at its socket
     came = [one["unique_bytes"] for one in connection["paths"].values()]
     assert all(one > 0 for one in came)
-    assert 4_000_000 < sum(came) < 4_100_000
+    assert sum(came) < 4_100_000  # as of the last look at the connection, too
     assert record.application["video"]["event"].to_list()[-1] == "ended"
     path_a = record.samples.filter(pl.col("path") == "a")
     assert path_a["delivered_bytes"].to_list()[-1] > 0

@@ -29,7 +29,7 @@ COMMANDS = {
     ),
     "mpquic": Later(
         "skyweave.cli.bench.mpquic:bench_mpquic",
-        "Measure multipath QUIC over loopback sockets and in memory, beside noq-proto.",
+        "Measure multipath QUIC over sockets, by gateways and in memory, beside noq-proto.",
     ),
 }
 

@@ -45,7 +45,7 @@ def bench_mpquic(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     rounds: Annotated[int, typer.Option(min=1, help="Repetitions; the median counts.")] = _ROUNDS,
 ) -> None:
-    """Measure multipath QUIC over loopback sockets, by gateways and in memory, beside noq-proto."""
+    """Measure multipath QUIC over sockets, by gateways and in memory, beside noq-proto."""
     console = Console(stderr=True)
     with console.status("building the benchmarks"):
         build()
