@@ -30,8 +30,8 @@ WAITING = (
 )
 """What waits for a network, a process, a signal or a long computation: ``make test-waits``."""
 
-# What a shell starts in the background begins with SIGINT ignored, and so would all that tests start:
-# none could be interrupted.
+# A background job of a shell begins with SIGINT ignored, and so would all that tests start:
+# none of it could be interrupted.
 if (
     threading.current_thread() is threading.main_thread()
     and signal.getsignal(signal.SIGINT) is signal.SIG_IGN
