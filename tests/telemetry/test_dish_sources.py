@@ -21,7 +21,7 @@ def watched(source, dish, clock, seconds: int):
     began = clock.now
     with Client(dish.host, timeout_s=60) as client:
         sink = Sink(source.taker(lambda time_s, row: said.append((time_s, dict(row)))))
-        recorder = Recorder(client, sink, source.options())
+        recorder = Recorder(client, sink, source._options())
         for second in range(seconds):
             clock.now = began + second
             recorder.tick(float(second), clock.now)

@@ -103,7 +103,7 @@ def test_what_is_in_view_depends_on_the_mask():
     seen = [
         Satellites(
             kind="satellites", terminal="seattle", constellation="starlink", min_elevation_deg=mask
-        ).seen(sky, T0)
+        )._seen(sky, T0)
         for mask in (10.0, 25.0, 60.0, 89.9)
     ]
     counts = [one["visible"] for one in seen]

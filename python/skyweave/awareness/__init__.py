@@ -9,10 +9,11 @@ A consumer without valid hints (late, wrong, none) behaves as without this libra
 """
 
 from skyweave.awareness.client import Awareness
-from skyweave.awareness.hint import Hint, hint_of
+from skyweave.awareness.hint import Hint, Kind, hint_of
 from skyweave.awareness.page import PageReader, PageWriter
 from skyweave.awareness.publisher import LEVELS, Level, Publisher
 
 __all__ = [
-    "LEVELS", "Awareness", "Hint", "Level", "PageReader", "PageWriter", "Publisher", "hint_of",
+    "LEVELS", "Awareness", "Hint", "Kind", "Level", "PageReader", "PageWriter", "Publisher",
+    "hint_of",
 ]  # fmt: skip

@@ -1,6 +1,6 @@
 """Logistic regression with a ridge, by iteratively reweighted least squares.
 
-Hastie, Tibshirani and Friedman, The Elements of Statistical Learning, §4.4.1.
+Hastie et al. 2009, section 4.4.1.
 """
 
 from __future__ import annotations

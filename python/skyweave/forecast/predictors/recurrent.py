@@ -1,7 +1,7 @@
 """A recurrent network: an LSTM over the last five values says the change from the last one.
 
 Keras fits it, on JAX; what was learned is plain arrays, and NumPy says what follows from them
-(Hochreiter and Schmidhuber 1997, with the forget gate of Gers et al. 2000, as Keras has it).
+(Hochreiter & Schmidhuber 1997, with the forget gate of Gers et al. 2000, as Keras has it).
 """
 
 from __future__ import annotations

@@ -23,4 +23,7 @@ KINDS: dict[str, type[Source]] = {
     "satellites": Satellites, "weather": Weather,
 }  # fmt: skip
 
-__all__ = ["KINDS", "AnySource", "Keep", "Series", "Source", "Warn"]
+__all__ = [
+    "KINDS", "AnySource", "Dish", "Keep", "Movement", "Probes", "Satellites", "Series", "Serving",
+    "Source", "Warn", "Weather",
+]  # fmt: skip

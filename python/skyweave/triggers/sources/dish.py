@@ -40,9 +40,9 @@ class DishSource(Source):
         store = Store(Path(self.keep)) if self.keep is not None else None
         with Dish(self.host, self.timeout_s) as dish:
             sink = Sink(self.taker(keep), store)
-            record(Recorder(dish, sink, self.options(), warn=warn), stop)
+            record(Recorder(dish, sink, self._options(), warn=warn), stop)
 
-    def options(self) -> Options:
+    def _options(self) -> Options:
         """Return what is asked for beside the status."""
         return Options()
 
@@ -140,7 +140,7 @@ class Serving(DishSource):
         "handover": Series("number", "1: another satellite than in the slot before, 0: the same"),
     }
 
-    def options(self) -> Options:
+    def _options(self) -> Options:
         """Ask for the map, too."""
         return Options(satellites=True, clear_map_s=self.clear_map_s)
 

@@ -39,14 +39,14 @@ class Satellites(Source):
 
         def look() -> None:
             now = time.time()
-            found = self.seen(sky, now)
+            found = self._seen(sky, now)
             if (found["age_days"] or 0.0) > STALE_DAYS:
                 warn(f"{self.constellation}: elements older than {STALE_DAYS:g} days are rough")
             keep(now, found)
 
         pace(self.every_s, stop, look)
 
-    def seen(self, sky: Constellation, unix_s: float) -> dict[str, float | None]:
+    def _seen(self, sky: Constellation, unix_s: float) -> dict[str, float | None]:
         """Return what is in view at a moment."""
         look = sky.look_angles(unix_s, self.terminal.coordinates)
         above = look["elevation_deg"] >= self.min_elevation_deg
