@@ -11,7 +11,7 @@ pub(crate) const INFO: Info = Info {
             name: "over",
             unit: "",
             kind: option(&["bbr3", "cubic"]),
-            meaning: "The control that is told, with its own defaults.",
+            meaning: "The congestion control underneath, with its own defaults.",
             source: "ours",
         },
         Parameter {

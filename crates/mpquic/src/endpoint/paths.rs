@@ -96,8 +96,8 @@ impl Endpoint {
     /// What is known ahead of a path; replaces what was known before, unless that was issued
     /// later. During an outage as likely as the scheduler heeds, nothing leaves on the path, its
     /// timers stand still, and what it had in flight when the outage began is retransmitted on
-    /// the others. The path's congestion control is told the boundaries. A path that is opened over
-    /// `net` later begins with it.
+    /// the others. The path's congestion control receives the boundaries. A path that is opened over
+    /// `net` later begins with this forecast.
     pub fn set_forecast(&mut self, net: PathId, forecast: Forecast) {
         self.paths.set_forecast(net, forecast);
     }

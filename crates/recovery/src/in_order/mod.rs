@@ -11,13 +11,13 @@ use std::ops::Range;
 use units::{Instant, PathId};
 use waits::{MOST_PIECES, nanos};
 
-/// What waits of one stream. It is told of each arrival, and adds what is over to the [`InOrderWaits`]
-/// of its connection.
+/// The bytes of one stream that wait for earlier ones. Takes each arrival, and adds waits that have ended to
+/// the [`InOrderWaits`] of its connection.
 #[derive(Clone, Debug, Default)]
 pub struct Reordering {
     in_order_to: u64,
     pieces: Pieces,
-    /// What each path brought that waits.
+    /// Waiting bytes, by the path that brought them.
     paths: Vec<Waiting>,
 }
 
