@@ -19,9 +19,9 @@ from skyweave.data.writers import write_text
 from skyweave.errors import ConfigError
 from skyweave.forecast.events import EVENTS, EventScore, SlotRows, edges_of, in_slots, judge
 from skyweave.forecast.measurement import Kind, Measurement
-from skyweave.forecast.predictors.compare import Split
 from skyweave.forecast.predictors.history import EDGE_S, PERIOD_S
 from skyweave.forecast.readers import read_measurement
+from skyweave.forecast.split import Split
 from skyweave.printing import put
 
 WORDS = {

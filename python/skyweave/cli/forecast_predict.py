@@ -22,7 +22,7 @@ from skyweave.data.writers import write_text
 from skyweave.errors import ConfigError
 from skyweave.forecast.measurement import UNITS, Kind
 from skyweave.forecast.predictors import PLAIN, PREDICTORS, Predictor, predictor
-from skyweave.forecast.predictors.compare import Comparison, Split, Verdict, compare
+from skyweave.forecast.predictors.compare import Comparison, Verdict, compare
 from skyweave.forecast.predictors.file import read_predictor, to_file
 from skyweave.forecast.predictors.history import EDGE_S, LENGTH_S, PERIOD_S
 from skyweave.forecast.predictors.point import Walk, walk
@@ -32,6 +32,7 @@ from skyweave.forecast.predictors.serve import serve
 from skyweave.forecast.predictors.target import Target
 from skyweave.forecast.predictors.train import train_all
 from skyweave.forecast.readers import read_measurement
+from skyweave.forecast.split import Split
 from skyweave.printing import put
 
 DEFAULT = "slot-linear"

@@ -9,11 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from skyweave.errors import ConfigError
 from skyweave.forecast.events.kinds import Edges, Event
 from skyweave.forecast.events.logistic import fit
-from skyweave.forecast.predictors.compare import MOST_FOLDS, TRAINING_SHARE, Split
-from skyweave.forecast.predictors.seconds import STRETCH_GAP_S
+from skyweave.forecast.split import Split, folds
 from skyweave.model.drive import Values
 
 BLOCK_EDGES = 20
@@ -79,7 +77,7 @@ def judge(edges: Edges, split: Split = "time") -> EventScore | None:
     if len(edges.came) < LEAST_EDGES:
         return None
     parts = []
-    for learned, judged in _folds(edges, split):
+    for learned, judged in folds(edges.begin_unix_s, split, "the series"):
         came = edges.came[learned]
         if not judged.any() or not came.any() or came.all():
             continue
@@ -95,28 +93,6 @@ def judge(edges: Edges, split: Split = "time") -> EventScore | None:
             np.concatenate([part.came for part in parts]),
         ),
     )
-
-
-def _folds(
-    edges: Edges, split: Split
-) -> Iterator[tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]]:
-    place = np.arange(len(edges.came))
-    if split == "time":
-        learned = place < int(TRAINING_SHARE * len(place))
-        yield learned, ~learned
-        return
-    gaps = np.diff(edges.begin_unix_s, prepend=edges.begin_unix_s[:1]) > STRETCH_GAP_S
-    stretch = np.cumsum(gaps)
-    count = int(stretch[-1]) + 1 if len(stretch) else 0
-    if count < 2:
-        raise ConfigError(
-            f"the series is one drive without a gap of {STRETCH_GAP_S} s; there is no other to "
-            "leave out: take --split time"
-        )
-    groups = min(count, MOST_FOLDS)
-    for group in range(groups):
-        judged = stretch % groups == group
-        yield ~judged, judged
 
 
 def _score(event: Event, found: Judged) -> EventScore:

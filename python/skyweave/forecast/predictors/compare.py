@@ -8,24 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
-from skyweave.errors import ConfigError, DataError
+from skyweave.errors import DataError
 from skyweave.forecast.predictors.history import LENGTH_S
 from skyweave.forecast.predictors.online import Forecaster, Foreseen
 from skyweave.forecast.predictors.point import Predictor, Walk
 from skyweave.forecast.predictors.scores import Outcome, Score, score, skill_interval
 from skyweave.forecast.predictors.target import Target
 from skyweave.forecast.predictors.train import train
+from skyweave.forecast.split import Rows, Split, folds
 from skyweave.model.drive import Values
-
-Split = Literal["time", "drives"]
-TRAINING_SHARE = 0.8
-MOST_FOLDS = 10
-Rows = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -61,38 +55,18 @@ def compare(
     most ten groups of them in turn. Raises :class:`ConfigError` for ``drives`` on a series without
     a gap, :class:`DataError` for one that is too short.
     """
-    folds = list(_folds(rows, split))
+    parts_of = list(folds(rows.series.seconds, split, rows.series.name))
     found: dict[Target, dict[str, Outcome]] = {target: {} for target in targets}
     for predictor in progress(predictors):
-        parts = [_one_fold(rows, predictor, targets, *fold) for fold in folds]
+        parts = [_one_fold(rows, predictor, targets, *fold) for fold in parts_of]
         for target in targets:
             found[target][predictor.name] = _joined([part[target] for part in parts])
     return Comparison(
         split,
-        len(folds),
+        len(parts_of),
         {t: {name: score(one) for name, one in by.items()} for t, by in found.items()},
         {target: _verdict(outcomes) for target, outcomes in found.items()},
     )
-
-
-def _folds(rows: Walk, split: Split) -> Iterator[tuple[Rows, Rows]]:
-    """Yield which rows are learned from, and which are judged."""
-    everything = np.arange(len(rows.series))
-    if split == "time":
-        learned = everything < int(TRAINING_SHARE * len(everything))
-        yield learned, ~learned
-        return
-    stretch = rows.series.stretches
-    count = int(stretch[-1]) + 1
-    if count < 2:
-        raise ConfigError(
-            f"{rows.series.name}: is one drive without a gap of {LENGTH_S} s; there is no other to "
-            "leave out: take --split time"
-        )
-    groups = min(count, MOST_FOLDS)
-    for group in range(groups):
-        judged = stretch % groups == group
-        yield ~judged, judged
 
 
 def _one_fold(

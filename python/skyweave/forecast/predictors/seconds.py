@@ -9,12 +9,11 @@ import numpy.typing as npt
 
 from skyweave.errors import DataError
 from skyweave.forecast.measurement import Kind, Measurement
+from skyweave.forecast.split import stretches
 from skyweave.model.drive import Values
 
 Whole = npt.NDArray[np.int64]
 
-STRETCH_GAP_S = 300
-"""A longer silence separates two stretches, two drives for instance: none looks across it."""
 LEAST_SECONDS = 120
 """With fewer seconds nothing can be learned."""
 
@@ -42,8 +41,7 @@ class Seconds:
     @property
     def stretches(self) -> Whole:
         """The number of the stretch that each second belongs to, from 0."""
-        gaps = np.diff(self.seconds, prepend=self.seconds[:1]) > STRETCH_GAP_S
-        return np.cumsum(gaps)
+        return stretches(self.seconds)
 
 
 def in_seconds(series: Measurement) -> Seconds:
