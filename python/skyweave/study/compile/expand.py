@@ -31,6 +31,7 @@ from skyweave.study.compile.links import (
     mean_mbps,
     opening_order,
 )
+from skyweave.study.compile.opening import opened
 from skyweave.study.compile.product import Chosen, chosen, merged, of, of_transport
 from skyweave.study.compile.rates import Rates, Session
 from skyweave.study.compile.size import check_run, refuse
@@ -153,7 +154,7 @@ def _jobs(
         for first in _connections(settings, order, played, direction, duration_s):
             run = config.Run(
                 paths=built,
-                connections=_competing(first, one["mix"], duration_s),
+                connections=opened(_competing(first, one["mix"], duration_s), one["engine"]),
                 seed=member.seed,
                 stop_after_s=duration_s,
                 sample_interval_ms=settings["sample_interval_ms"],
