@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from skyweave.engine.simulator import simulate
     from skyweave.errors import ConfigError, DataError, ResultsError, SkyweaveError
     from skyweave.model.config import (
+        After,
         Bernoulli,
         Bulk,
         CoDel,
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
     from skyweave.study.run.session import StudyOptions, run_study
 
 __all__ = [
+    "After",
     "Ahead",
     "Bernoulli",
     "Bulk",
@@ -129,6 +131,7 @@ _HOMES = {
         "SkyweaveError",
     ),
     "skyweave.model.config": (
+        "After",
         "Bernoulli",
         "Bulk",
         "CoDel",

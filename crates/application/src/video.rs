@@ -86,6 +86,9 @@ pub struct Video {
     /// Media that must be there after an underflow; `wait` only.
     #[serde(default)]
     pub resume_s: Option<f64>,
+    /// The beginning of the file, which another connection has brought: this one asks for the rest.
+    #[serde(default)]
+    pub index_bytes: u64,
     /// Pictures that the decoder holds back.
     #[serde(default)]
     pub held_pictures: Option<u32>,
@@ -110,6 +113,7 @@ impl Default for Video {
             player: Kind::default(),
             start_s: None,
             resume_s: None,
+            index_bytes: 0,
             held_pictures: None,
             duration_s: None,
         }
@@ -142,9 +146,11 @@ impl Describe for Video {
     fn client(&self) -> Box<dyn Application> {
         // What `check` refuses has no film here, and asks for nothing.
         let film = self.film.table().ok();
-        let fetch = film.as_ref().map(|film| Fetch::new(film.file_bytes()));
+        let rest = |film: &FrameTable| film.file_bytes().saturating_sub(self.index_bytes);
+        let fetch = film.as_ref().map(|film| Fetch::new(rest(film)));
         let (settings, heard) = (self.settings(), Heard::default());
-        Box::new(Client { kind: self.player, settings, film, fetch, player: None, heard })
+        let (kind, index_bytes) = (self.player, self.index_bytes);
+        Box::new(Client { kind, settings, film, index_bytes, fetch, player: None, heard })
     }
 
     fn server(&self) -> Box<dyn Application> {
@@ -163,8 +169,9 @@ impl Describe for Video {
             ));
         }
         self.settings().check()?;
-        let film = self.film.table()?;
-        crate::error::within("file_bytes", film.file_bytes() as f64, (1.0, 1e12))
+        let file_bytes = self.film.table()?.file_bytes() as f64;
+        crate::error::within("file_bytes", file_bytes, (1.0, 1e12))?;
+        crate::error::within("index_bytes", self.index_bytes as f64, (0.0, file_bytes - 1.0))
     }
 }
 
@@ -173,6 +180,7 @@ struct Client {
     kind: Kind,
     settings: Settings,
     film: Option<FrameTable>,
+    index_bytes: u64,
     fetch: Option<Fetch>,
     player: Option<Box<dyn Player>>,
     heard: Heard,
@@ -197,7 +205,7 @@ impl Application for Client {
     fn on_readable(&mut self, now: Instant, stream: StreamId, streams: &mut dyn Streams) {
         if let (Some(fetch), Some(player)) = (&mut self.fetch, &mut self.player) {
             player.on_blocked(now, self.heard.news(streams));
-            player.on_bytes(now, fetch.read(stream, streams));
+            player.on_bytes(now, self.index_bytes + fetch.read(stream, streams));
         }
     }
 

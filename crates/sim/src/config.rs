@@ -57,6 +57,16 @@ fn one_subflow() -> usize {
     1
 }
 
+/// What a connection waits for: programs open one when another has brought what they need.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct After {
+    /// The other connection, by its place in the run.
+    pub connection: usize,
+    /// What it must have delivered, in order, to its receiving application.
+    pub bytes: u64,
+}
+
 /// One connection.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -84,6 +94,12 @@ pub struct ConnectionConfig {
     /// When the client opens it.
     #[serde(default)]
     pub start_s: f64,
+    /// Opens it not at `start_s`, but once another connection has brought so much.
+    #[serde(default)]
+    pub after: Option<After>,
+    /// The connection that closes this one when it opens, by its place in the run.
+    #[serde(default)]
+    pub until: Option<usize>,
     /// Send buffer.
     pub send_buffer_bytes: u64,
     /// Receive buffer, as the window that it amounts to.

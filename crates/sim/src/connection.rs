@@ -181,6 +181,15 @@ impl Connection {
         self.client.end.open(now);
     }
 
+    /// When it was opened, or shall be.
+    fn start_s(&self) -> f64 {
+        if self.config.after.is_some() && self.phase != Phase::Waiting {
+            self.opened_at.as_secs_f64()
+        } else {
+            self.config.start_s
+        }
+    }
+
     /// The time given to it is over, or all is delivered and sampled.
     pub fn end(&mut self, now: Instant) {
         if self.phase != Phase::Over {
@@ -307,7 +316,7 @@ impl Connection {
             scheduler: self.scheduler.clone(),
             congestion: self.config.congestion.algorithm().name(),
             direction: self.direction.name(),
-            start_s: self.config.start_s,
+            start_s: self.start_s(),
             completion_s: self.completed_at.map(|at| (at - self.opened_at).as_secs_f64()),
             delivered_bytes,
             goodput_mbps: if seconds > 0.0 { delivered_bytes as f64 * 8e-6 / seconds } else { 0.0 },

@@ -30,6 +30,18 @@ pub enum SimError {
         /// The name.
         name: String,
     },
+    /// A connection waits for, or is closed by, one that the run does not have, or itself.
+    #[error(
+        "{field} of connection {connection} is connection {other}: it must be another one of the run"
+    )]
+    Follows {
+        /// Its place in the run.
+        connection: usize,
+        /// `after` or `until`.
+        field: &'static str,
+        /// What it names.
+        other: usize,
+    },
     /// TLS refused the certificate that the simulator made.
     #[error("no identity could be made for the servers of multipath QUIC: report this")]
     Tls,

@@ -9,13 +9,14 @@ mod end;
 mod error;
 mod exposure;
 pub mod faults;
+mod following;
 mod outcome;
 mod own_scheduler;
 mod run;
 mod script;
 mod wire;
 
-pub use config::{ConnectionConfig, RunConfig, Transport};
+pub use config::{After, ConnectionConfig, RunConfig, Transport};
 pub use error::SimError;
 pub use outcome::{
     ApplicationTable, ConnectionTotals, EventRow, Outcome, PathTotals, SampleRow, Totals,

@@ -5,6 +5,7 @@ use crate::config::{RunConfig, instant};
 use crate::connection::{Connection, Phase, Side};
 use crate::exposure::Exposure;
 use crate::faults::{Contents, InChannel};
+use crate::following::Following;
 use crate::outcome::{Outcome, SampleRow, Totals};
 use crate::own_scheduler::OwnScheduler;
 use crate::script::{Action, write};
@@ -45,9 +46,10 @@ pub fn simulate_with(
 pub(crate) struct World {
     path_names: Vec<String>,
     links: Vec<Link<Wire>>,
-    connections: Vec<Connection>,
+    pub(crate) connections: Vec<Connection>,
     script: Vec<(Instant, Action)>,
     script_next: usize,
+    pub(crate) following: Following,
     /// Forecasts that reach the senders on each path during the run.
     updates: Vec<Vec<Update>>,
     /// What else happens to packets; nothing, except in runs with faults.
@@ -102,6 +104,7 @@ impl World {
             connections,
             script: write(config, &paths_of, &updates)?,
             script_next: 0,
+            following: Following::new(config)?,
             updates,
             sample_interval,
             next_sample: Instant::ZERO + sample_interval,
@@ -133,7 +136,7 @@ impl World {
                 Source::Endpoint(place, end) => {
                     self.side(place, end).on_timeout(now);
                     self.flush(now, place, end);
-                    self.connections[place].note_delivered(now);
+                    self.note_delivered(now, place);
                 }
             }
         }
@@ -196,9 +199,12 @@ impl World {
                 if now == self.next_sample {
                     self.sample(now);
                 }
-                self.connections[connection].end(now);
-                let base = self.links.len() + 2 * connection;
-                self.due[base..base + 2].fill(Instant::FAR_FUTURE);
+                self.close(now, connection);
+                return;
+            }
+            Action::PathUp { connection, .. } | Action::PathDown { connection, .. }
+                if self.following.awaits(connection) =>
+            {
                 return;
             }
             Action::PathUp { connection, path } => {
@@ -211,11 +217,23 @@ impl World {
             }
         };
         if self.connections[place].is_running() {
-            for end in [Direction::Down, Direction::Up] {
-                self.side(place, end).serve(now);
-                self.flush(now, place, end);
-            }
+            self.attend(now, place);
         }
+    }
+
+    /// Lets both ends of a connection act on what happened to it.
+    pub(crate) fn attend(&mut self, now: Instant, place: usize) {
+        for end in [Direction::Down, Direction::Up] {
+            self.side(place, end).serve(now);
+            self.flush(now, place, end);
+        }
+    }
+
+    /// A connection is over at both ends; what is on its way reaches nobody.
+    pub(crate) fn close(&mut self, now: Instant, place: usize) {
+        self.connections[place].end(now);
+        let base = self.links.len() + 2 * place;
+        self.due[base..base + 2].fill(Instant::FAR_FUTURE);
     }
 
     /// Hands over what has arrived at the far end of a link.
@@ -257,7 +275,12 @@ impl World {
         self.side(place, end).end.handle(now, wire.path, wire.packet);
         self.side(place, end).serve(now);
         self.flush(now, place, end);
+        self.note_delivered(now, place);
+    }
+
+    fn note_delivered(&mut self, now: Instant, place: usize) {
         self.connections[place].note_delivered(now);
+        self.follow(now, place);
     }
 
     /// Puts everything that an endpoint has to send on its links.

@@ -26,7 +26,9 @@ pub(crate) fn write(
     let mut script = Vec::new();
     for (connection, (one, paths)) in config.connections.iter().zip(paths_of).enumerate() {
         let start = instant("start_s", one.start_s)?;
-        script.push((start, Action::Open { connection }));
+        if one.after.is_none() {
+            script.push((start, Action::Open { connection }));
+        }
         if let Some(duration_s) = one.workload.describe().duration_s() {
             let end = instant("start_s + duration_s", one.start_s + duration_s)?;
             script.push((end, Action::End { connection }));

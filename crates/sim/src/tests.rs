@@ -4,6 +4,7 @@ mod capacity;
 mod determinism;
 mod failures;
 mod faults;
+mod following;
 mod forecasts;
 mod golden;
 mod quic;

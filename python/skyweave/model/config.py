@@ -248,6 +248,15 @@ class Quic(Model):
     """UDP payload of a full packet."""
 
 
+class After(Model):
+    """What a connection waits for before it opens."""
+
+    connection: Annotated[int, Field(ge=0)]
+    """Another one of the run, by its place."""
+    bytes: Annotated[int, Field(ge=0)]
+    """What that one has delivered in order to its application."""
+
+
 class Connection(Model):
     """One connection over some or all of the paths; several share their links."""
 
@@ -263,6 +272,10 @@ class Connection(Model):
     congestion: Algorithm = "cubic"
     workload: AnyWorkload = Bulk(duration_s=10.0)
     start_s: Seconds = 0.0
+    after: After | None = None
+    """It opens not at ``start_s`` but once another one has brought so much; simulator only."""
+    until: Annotated[int, Field(ge=0)] | None = None
+    """It is closed when this other connection opens; simulator only."""
     send_buffer_bytes: Annotated[int, Field(ge=1500)] = 4 * 1024 * 1024
     receive_buffer_bytes: Annotated[int, Field(ge=1500)] = 3 * 1024 * 1024
     autotune: bool = False

@@ -218,7 +218,9 @@ impl SendBuffer {
         while self.segments.front().is_some_and(|head| head.dsn + head.bytes <= data_ack) {
             self.segments.pop_front();
         }
-        while self.reinject.first().is_some_and(|dsn| *dsn < data_ack) {
+        // Subflows join short pieces, so a DATA_ACK may end within a segment: its rest is still missing.
+        let first = self.segments.front().map_or(self.next, |head| head.dsn);
+        while self.reinject.first().is_some_and(|dsn| *dsn < first) {
             self.reinject.pop_first();
         }
         true

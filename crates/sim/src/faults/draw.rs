@@ -51,6 +51,8 @@ pub(super) fn run(seed: u64, size: Size) -> FaultRun {
         } else {
             random.random_range(0.0..span.faults_s)
         },
+        after: None,
+        until: None,
         send_buffer_bytes: log_uniform(random, 3e3, 3e6) as u64,
         receive_buffer_bytes: log_uniform(random, 3e3, 3e6) as u64,
         autotune: random.random_bool(0.5),

@@ -71,6 +71,21 @@ fn an_interface_that_leaves_and_returns_is_closed_and_joined_again() {
     }
 }
 
+/// Upstream's subflows join short pieces of the stream, so that a DATA_ACK may end within one whose
+/// rest was queued for reinjection when the other path went: the rest must stay queued.
+#[test]
+fn whenever_an_interface_leaves_the_stream_goes_on() {
+    for tenth in 2..20 {
+        let mut leaves = path("leaves", 10.0, 40.0);
+        let end_s = Some(f64::from(tenth) / 10.0);
+        leaves.present = vec![UpWindow { start_s: 0.0, end_s }];
+        let one = connection(Mode::Upstream, Congestion::Cubic, seconds(6.0));
+        let outcome = run(vec![path("stays", 10.0, 40.0), leaves], vec![one]);
+        let stall_s = outcome.totals.connections[0].longest_stall_s.unwrap();
+        assert!(stall_s < 1.0, "{end_s:?}: {stall_s}");
+    }
+}
+
 /// Handshakes (docs/model.md §2.3): server sends; the first path after 1.5 RTT, the second after
 /// about 2 RTT of the first and 1.5 of its own.
 #[test]

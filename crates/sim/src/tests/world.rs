@@ -78,6 +78,8 @@ pub fn connection(
         congestion: congestion.into(),
         workload: workload.into(),
         start_s: 0.0,
+        after: None,
+        until: None,
         send_buffer_bytes: 450_000_000,
         receive_buffer_bytes: 450_000_000,
         autotune: false,

@@ -22,7 +22,7 @@ from skyweave.report.numbers.engines import compare
 from skyweave.report.numbers.lateness import LATE_MS, EngineFacts, engine_facts
 from skyweave.report.numbers.namer import Namer
 from skyweave.report.numbers.panel import Panel, Results
-from skyweave.report.page.words import answers
+from skyweave.report.page.words import answers, differing
 from skyweave.results.pathset import PathSet
 
 GRADE_CLASS = {
@@ -111,15 +111,9 @@ def _context(content: Content) -> dict[str, Any]:
 
 def _table(panel: Panel, namer: Namer, panels: Sequence[Panel]) -> dict[str, Any]:
     """Return the key numbers of a panel, one row for each path set."""
-    alike = [p for p in panels if (p.drives, p.direction) == (panel.drives, panel.direction)]
-    differing = [
-        f"{key.replace('_', ' ')} {value}"
-        for key, value in panel.settings.items()
-        if len({str(p.settings[key]) for p in alike}) > 1
-    ]
     return {
         "title": f"{namer.drives(panel.drives)}, {panel.direction}link",
-        "settings": ", ".join(differing),
+        "settings": differing(panel, panels),
         "n": len(panel.names),
         "seeds": seeds_text(panel.seeds),
         "last": "without data" if panel.file_mib is None else f"time for {panel.file_mib:g} MiB",

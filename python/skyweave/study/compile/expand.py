@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from skyweave.data.window import window
 from skyweave.errors import ConfigError
 from skyweave.forecast import ForecastFile
 from skyweave.model import config
@@ -21,7 +22,7 @@ from skyweave.model.forecast import Forecast, ForecastUpdate
 from skyweave.model.limits import MOST_RUNS
 from skyweave.results.pathset import PathSet
 from skyweave.study.compile.adaptive import adapted
-from skyweave.study.compile.drives import DriveRun, window
+from skyweave.study.compile.drives import DriveRun
 from skyweave.study.compile.foresight import Foresight
 from skyweave.study.compile.labels import Label, labels_of
 from skyweave.study.compile.links import (
@@ -30,6 +31,7 @@ from skyweave.study.compile.links import (
     mean_mbps,
     opening_order,
 )
+from skyweave.study.compile.opening import opened
 from skyweave.study.compile.product import Chosen, chosen, merged, of, of_transport
 from skyweave.study.compile.rates import Rates, Session
 from skyweave.study.compile.size import check_run, refuse
@@ -152,7 +154,7 @@ def _jobs(
         for first in _connections(settings, order, played, direction, duration_s):
             run = config.Run(
                 paths=built,
-                connections=_competing(first, one["mix"], duration_s),
+                connections=opened(_competing(first, one["mix"], duration_s), one["engine"]),
                 seed=member.seed,
                 stop_after_s=duration_s,
                 sample_interval_ms=settings["sample_interval_ms"],
