@@ -8,11 +8,11 @@ import pytest
 from test_expand import prepared
 from test_language import LINKS, refusal
 
+from skyweave.data.window import window
 from skyweave.engine.simulator import simulate
 from skyweave.model import config
 from skyweave.model.drive import PathTrace
 from skyweave.model.windows import OutageWindow, UpWindow
-from skyweave.study.compile.drives import window
 from skyweave.study.compile.links import opening_order
 
 SCRIPT = """rtt_ms = 30

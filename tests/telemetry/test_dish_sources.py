@@ -8,9 +8,10 @@ import pytest
 
 from skyweave.telemetry.dish.client import Dish as Client
 from skyweave.telemetry.dish.faults import Fault, Planned
+from skyweave.telemetry.dish.feed import Tee
 from skyweave.telemetry.dish.record import Recorder
 from skyweave.telemetry.dish.sky_map import facing
-from skyweave.triggers.sources.dish import Dish, Movement, Serving, Sink
+from skyweave.triggers.sources.dish import Dish, Movement, Serving
 
 SLOTS = 21
 
@@ -20,7 +21,7 @@ def watched(source, dish, clock, seconds: int):
     said: list = []
     began = clock.now
     with Client(dish.host, timeout_s=60) as client:
-        sink = Sink(source.taker(lambda time_s, row: said.append((time_s, dict(row)))))
+        sink = Tee(source.taker(lambda time_s, row: said.append((time_s, dict(row)))))
         recorder = Recorder(client, sink, source._options())
         for second in range(seconds):
             clock.now = began + second

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import selectors
 import socket
 import threading
@@ -22,11 +21,10 @@ from urllib.parse import parse_qs, urlsplit
 from skyweave.awareness.reader import Reader, row_of
 from skyweave.errors import ConfigError
 from skyweave.forecast import ForecastFile
+from skyweave.telemetry.address import MOST_READERS, listen_locally
 
 Level = Literal["samples", "firings", "forecasts"]
 LEVELS: tuple[Level, ...] = get_args(Level)
-MODE = 0o660
-MOST_READERS = 256
 MOST_PATHS = 64
 MOST_REQUEST_BYTES = 4096
 REQUEST_S = 10.0
@@ -63,7 +61,7 @@ class Publisher:
     def __init__(self, name: Path) -> None:
         """Raises :class:`ConfigError` where the socket cannot be, or another publisher is."""
         self.name = name
-        self._listener = _listen(name)
+        self._listener = listen_locally(name)
         self._bell, self._heard_bell = socket.socketpair()
         for one in (self._bell, self._heard_bell, self._listener):
             one.setblocking(False)
@@ -252,28 +250,3 @@ class Publisher:
         with contextlib.suppress(KeyError, ValueError):
             self._selector.unregister(peer.end)
         peer.end.close()
-
-
-def _listen(name: Path) -> socket.socket:
-    """Return a listening socket that owner and group may use, in place of a dead one's."""
-    made = socket.socket(socket.AF_UNIX)
-    try:
-        with contextlib.suppress(FileNotFoundError, ConnectionRefusedError):
-            made.connect(str(name))
-            made.close()
-            raise ConfigError(f"{name}: another publisher is there; choose another socket")
-        made.close()
-        made = socket.socket(socket.AF_UNIX)
-        if name.is_socket():
-            name.unlink()
-        before = os.umask(0o777 & ~MODE)
-        try:
-            made.bind(str(name))
-        finally:
-            os.umask(before)
-        made.listen(MOST_READERS)
-    except OSError as error:
-        made.close()
-        why = error.strerror or str(error)
-        raise ConfigError(f"{name}: no socket can be there ({why}); choose another") from None
-    return made

@@ -13,6 +13,10 @@ from skyweave.errors import Interrupted, SkyweaveError
 from skyweave.printing import complain, put, take_any_text
 
 COMMANDS = {
+    "compare": Later(
+        "skyweave.cli.compare:compare",
+        "What would bonding give my users? Logs of each network in, table and report out.",
+    ),
     "run": Later(
         "skyweave.cli.run:run",
         "Run a study and write its report. Killed or stopped, it continues where it was.",

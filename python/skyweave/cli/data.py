@@ -108,7 +108,7 @@ def import_file(
 ) -> None:
     """Convert a trace of any known format into plain CSV, one file per drive, all or none."""
     with _errors().status(f"converting {file}"):
-        drives = load(file, format, _mapping(column))
+        drives = load(file, format, mapping(column))
         write_drives(out, drives)
     wide_console().print(f"{len(drives)} drive{'s' if len(drives) != 1 else ''} in {out}")
 
@@ -265,7 +265,8 @@ def _chosen(drives: Sequence[Drive], name: str | None) -> Drive:
     return found
 
 
-def _mapping(pairs: Sequence[str] | None) -> dict[str, str] | None:
+def mapping(pairs: Sequence[str] | None) -> dict[str, str] | None:
+    """What ``--column OWN=PLAIN`` says; ``None`` if it was not given."""
     if not pairs:
         return None
     split = [pair.partition("=") for pair in pairs]

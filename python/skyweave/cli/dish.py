@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import time
+from contextlib import ExitStack
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -60,6 +61,10 @@ def record(
     quota_mb: Annotated[
         float, typer.Option(metavar="MB", min=1, help="Beyond it the oldest hours are removed.")
     ] = QUOTA_BYTES / 1e6,
+    feed: Annotated[
+        Path | None,
+        typer.Option(metavar="SOCKET", help="Also feed sources of 'trigger watch', here."),
+    ] = None,
     duration: Annotated[
         float, typer.Option(metavar="S", min=0, help="Stop then; else at Ctrl-C.")
     ] = math.inf,
@@ -67,7 +72,8 @@ def record(
     """Record a dish: status each second, its history each five minutes."""
     from skyweave.telemetry.clock import PORT, clock_offset_s
     from skyweave.telemetry.dish.client import HOST, Dish
-    from skyweave.telemetry.dish.record import Options, Recorder
+    from skyweave.telemetry.dish.feed import Feed, Tee
+    from skyweave.telemetry.dish.record import Options, Recorder, Sink
     from skyweave.telemetry.dish.record import record as go_on
 
     if clear_map is not None and not satellites:
@@ -75,10 +81,13 @@ def record(
     host = host or HOST
     host_port(host, "--host")
     clock = host_port(ntp, "--ntp") if ntp else (host_port(host, "--host")[0], PORT)
-    store = Store(out, int(quota_mb * 1e6))
-    with Dish(host, timeout) as dish, stopped() as stop:
+    sink: Sink = Store(out, int(quota_mb * 1e6))
+    with ExitStack() as stack:
+        if feed is not None:
+            sink = Tee(stack.enter_context(Feed(feed, satellites)).take, sink)
+        dish, stop = stack.enter_context(Dish(host, timeout)), stack.enter_context(stopped())
         recorder = Recorder(
-            dish, store, Options(satellites, clear_map, location),
+            dish, sink, Options(satellites, clear_map, location),
             offset=lambda: clock_offset_s(clock), warn=lambda said: complain(f"skyweave: {said}"),
         )  # fmt: skip
         Console(stderr=True, soft_wrap=True).print(f"Recording {host} into {out}; Ctrl-C ends it.")

@@ -1,8 +1,9 @@
 """A closed loop in real time: what a user would start, in a world of its own.
 
-In the world's client stand the fake dish and ``skyweave trigger watch``, in its server ``skyweave
-probe serve``; between them is the link over the schedule that the dish tells of. Everything that
-is judged afterwards was written by these programs.
+In the world's client stand the fake dish, ``skyweave dish record`` and ``skyweave trigger watch``,
+which the recorder feeds; in its server stands ``skyweave probe serve``. Between them is the link
+over the schedule that the dish tells of. Everything that is judged afterwards was written by these
+programs.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from skyweave.live.world.world import obstacle
 from skyweave.orbit import OrbitSpec
 from skyweave.telemetry.dish.world import World
 
-LEAD_S = 8.0
+LEAD_S = 12.0
 """From the start of the programs to that of the link."""
 GRACE_S = 120.0
 """How long the watch may take to end."""
@@ -36,7 +37,9 @@ LEAST_S = 20.0
 MOST_S = 86_400.0
 DISH = "127.0.0.1:9200"
 ECHO_PORT = 4430
-TRIGGERS, LOG, FIRED, DISH_FOLDER = "triggers.toml", "seen.jsonl", "fired", "dish"
+TRIGGERS, LOG, FIRED = "triggers.toml", "seen.jsonl", "fired"
+DISH_FOLDER, FEED = "dish", "dish.sock"
+CLEAR_MAP_S = 60.0
 RUN_S = 10.0
 """How long a run may take."""
 PING = ("ping", "-q", "-c", "20", "-i", "0.1")
@@ -52,6 +55,8 @@ class Plan:
     duration_s: float = 60.0
     seed: int = 1
     inflated: float = 0.5
+    all_edges: bool = False
+    """Edges of slots at which the satellite stays count as handovers, too."""
 
     @property
     def spec(self) -> OrbitSpec:
@@ -103,9 +108,11 @@ def run_loop(plan: Plan, out: Path) -> Loop:
     dish_world = World(plan.spec, time.time())
     dish_world.at(int(time.time()))  # an hour of schedule, before the clock runs
     start = time.time() + LEAD_S
-    sky = link_over(dish_world, start, plan.duration_s + LEAD_S, plan.seed, plan.inflated)
+    sky = link_over(
+        dish_world, start, plan.duration_s + LEAD_S, plan.seed, plan.inflated, plan.all_edges
+    )
     with Emulated([sky.path], apart=True) as world:
-        _serve(world, plan, out)
+        recorder = _serve(world, plan, out)
         lead_s = start - time.time()
         world.start(1000, lead_ns=round(lead_s * 1e9))
         watch = ["trigger", "watch", TRIGGERS, "--out", FIRED, "--log", LOG]
@@ -118,6 +125,7 @@ def run_loop(plan: Plan, out: Path) -> Loop:
         said = world.answer(world.client, plan.duration_s + LEAD_S + 2 * GRACE_S)
         if said["code"] != 0:
             raise LiveError(f"the watch ended with code {said['code']}: {said['output'][-500:]}")
+        world.ask(world.client, {"do": "collect", "pid": recorder})
         world.finish()
     return Loop(plan, dish_world, sky, out)
 
@@ -135,15 +143,13 @@ udp = "{server}"
 
 [source.dish]
 kind = "dish"
-host = "{DISH}"
-keep = "{DISH_FOLDER}"
+feed = "{FEED}"
 
 [source.sky]
 kind = "serving"
-host = "{DISH}"
+feed = "{FEED}"
 terminal = {json.dumps(plan.terminal)}
 constellation = {json.dumps(plan.constellation)}
-clear_map_s = 60
 
 [[trigger]]
 name = "spike"
@@ -154,19 +160,28 @@ run = {{ command = {json.dumps([*PING, addresses.SERVER])}, seconds = {RUN_S:g} 
 """
 
 
-def _serve(world: Emulated, plan: Plan, out: Path) -> None:
-    """Start the dish and the echo server; what they say goes into logs."""
+def _serve(world: Emulated, plan: Plan, out: Path) -> int:
+    """Start the dish, its recorder and the echo server, whose words go into logs.
+
+    Returns the recorder's process: its files are whole when it was told to end.
+    """
     folder = str(out.absolute())
     dish = ["dish", "fake", "--listen", DISH, "--terminal", plan.terminal]
     dish += ["--constellation", plan.constellation]
     dish += ["--gap", f"{GAP_S:g}", "--extra-rtt", f"{EXTRA_RTT_MS:g}"]
+    record = ["dish", "record", "--host", DISH, "--out", DISH_FOLDER, "--feed", FEED]
+    record += ["--satellites", "--clear-map", f"{CLEAR_MAP_S:g}"]
     serve = ["probe", "serve", "--listen", f"{addresses.SERVER}:{ECHO_PORT}"]
-    for channel, arguments, log in (
-        (world.client, dish, "dish.log"), (world.server, serve, "serve.log"),
+    pids = {}
+    for channel, arguments, name in (
+        (world.client, dish, "dish"), (world.client, record, "record"),
+        (world.server, serve, "serve"),
     ):  # fmt: skip
-        world.ask(channel, {
-            "do": "spawn", "argv": _skyweave(*arguments), "cwd": folder, "log": f"{folder}/{log}",
-        })  # fmt: skip
+        pids[name] = world.ask(channel, {
+            "do": "spawn", "argv": _skyweave(*arguments), "cwd": folder,
+            "log": f"{folder}/{name}.log",
+        })["pid"]  # fmt: skip
+    return int(pids["record"])
 
 
 def _skyweave(*arguments: str) -> list[str]:

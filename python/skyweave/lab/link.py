@@ -62,11 +62,13 @@ class Sky:
 
 
 def link_over(
-    world: World, start_unix_s: float, duration_s: float, seed: int, inflated: float = 0.5
-) -> Sky:
+    world: World, start_unix_s: float, duration_s: float, seed: int, inflated: float = 0.5,
+    all_edges: bool = False,
+) -> Sky:  # fmt: skip
     """Return the link of ``duration_s`` over a dish's world.
 
-    ``inflated`` is the share of handovers after which the round trip is inflated.
+    ``inflated`` is the share of handovers after which the round trip is inflated; ``all_edges``
+    counts edges at which the satellite stays as handovers.
     """
     random = np.random.default_rng(seed)
     times: Floats = start_unix_s + STEP_S * np.arange(int(duration_s / STEP_S), dtype=np.float64)
@@ -78,7 +80,7 @@ def link_over(
     edges = [float(offset_s + slot_s * slot) for slot in range(slots[0] + 1, slots[-1] + 1)]
     disturbances = []
     for edge in edges:
-        changed = world.serving(edge - 1.0) != world.serving(edge + 1.0)
+        changed = all_edges or world.serving(edge - 1.0) != world.serving(edge + 1.0)
         if random.random() < inflated and changed:
             begin_s = edge + world.spec.gap_s
             one = Disturbance(

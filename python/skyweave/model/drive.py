@@ -70,7 +70,8 @@ class Drive:
     """One contiguous stretch of measurement, all paths on the same clock.
 
     ``origin`` says in words where the numbers come from (data set and file, or preset and seed);
-    ``start`` is the UTC (or data set's own) time of second 0 where known.
+    ``start`` is the UTC (or data set's own) time of second 0 where known; ``notes`` say what was
+    taken for what, and doubts.
     """
 
     name: str
@@ -78,6 +79,7 @@ class Drive:
     paths: dict[str, PathTrace] = field(default_factory=dict)
     start: datetime | None = None
     synthetic: bool = False
+    notes: tuple[str, ...] = ()
 
     @property
     def duration_s(self) -> float:

@@ -45,7 +45,7 @@ class Text:
                 raise self.bad(number, f"the file has more than {MOST_LINES:,} lines", "cut it up")
             yield number, line.rstrip("\n")
 
-    def rows(self) -> Iterator[tuple[int, list[str]]]:
+    def rows(self, delimiter: str = ",") -> Iterator[tuple[int, list[str]]]:
         """Yield the cells of each line of a CSV and the number of the line that they end on.
 
         Lines that are empty or start with ``#`` are left out. Raises :class:`DataError` for what
@@ -57,14 +57,14 @@ class Text:
             nonlocal number, cells
             for number, line in self.lines():
                 if line.strip() and not line.startswith("#"):
-                    cells += line.count(",") + 1
+                    cells += line.count(delimiter) + 1
                     if cells > MOST_CELLS:  # before the reader makes a list of them
                         what = f"the table has more than {MOST_CELLS:,} cells"
                         raise self.bad(number, what, "cut it up")
                     yield line + "\n"
 
         try:
-            for row in csv.reader(kept()):
+            for row in csv.reader(kept(), delimiter=delimiter):
                 yield number, row
         except csv.Error as error:
             raise self.bad(number, f"this is no CSV: {error}", "correct that line") from None

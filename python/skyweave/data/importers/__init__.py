@@ -14,6 +14,7 @@ from skyweave.data.importers import (
     ontheroad,
     plain_csv,
     satcell,
+    table,
 )
 from skyweave.data.importers.base import bad, read_head
 from skyweave.data.importers.mahimahi import opportunities_ms
@@ -44,6 +45,7 @@ _ALL = (
     Format("ontheroad", "Starlink on the Road iperf/ping.csv", ontheroad.sniff, ontheroad.load),
     Format("nuwins", "NUWiNS nuttcp and ping logs", nuwins.sniff, nuwins.load),
     Format("csv", "plain CSV: time_s, <path>.downlink_mbps, …", plain_csv.sniff, plain_csv.load),
+    Format("table", "any CSV with times and rates, found by name", table.sniff, table.load),
     Format("leoreplayer", "bw_* and delay_* pair", leoreplayer.sniff, leoreplayer.load),
     Format("mahimahi", "packet-delivery times in ms", mahimahi.sniff, mahimahi.load),
 )

@@ -116,12 +116,12 @@ def parse_number(cell: str, empty_ok: bool, minimum: float, maximum: float) -> f
     return value
 
 
-def parse_table(text: Text, required: Iterable[str] = ()) -> Table:
+def parse_table(text: Text, required: Iterable[str] = (), delimiter: str = ",") -> Table:
     """Split a CSV text with a header row; lines that start with ``#`` are comments.
 
     Raises :class:`DataError` for ragged rows, doubled or missing columns and tables without rows.
     """
-    rows = text.rows()
+    rows = text.rows(delimiter)
     first, names = next(rows, (1, None))
     if names is None:
         raise text.bad(1, "there is no header row", "copy or download the file again")

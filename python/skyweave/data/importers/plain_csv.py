@@ -33,7 +33,7 @@ def sniff(_path: Path, head: str) -> bool:
     """A header with ``time_s`` and at least one ``<path>.<quantity>``."""
     rows = [row for row in head.splitlines() if row.strip() and not row.startswith("#")]
     names = [cell.strip() for cell in rows[0].split(",")] if rows else []
-    return TIME in names and any(n.rpartition(".")[2] in QUANTITIES for n in names)
+    return TIME in names and any(n.rpartition(".")[2] in QUANTITIES and "." in n for n in names)
 
 
 def load(path: Path, columns: Mapping[str, str] | None = None) -> list[Drive]:

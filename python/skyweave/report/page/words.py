@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from skyweave.plotting.words import mbps, percent
 from skyweave.report.numbers.namer import Namer
@@ -24,6 +24,8 @@ class Answer:
     alone: list[tuple[str, float, float]]
     """For each path of the set: label, median in Mbit/s, share of seconds without data."""
     sentence: str
+    under: str = ""
+    """The settings that other panels of these drives do not share."""
 
 
 def foremost(panels: Iterable[Panel]) -> list[Panel]:
@@ -36,7 +38,19 @@ def foremost(panels: Iterable[Panel]) -> list[Panel]:
 
 def answers(panels: Iterable[Panel], namer: Namer) -> list[Answer]:
     """Return an answer for each group of drives and direction, with the settings that lead."""
-    return [found for panel in foremost(panels) if (found := answer(panel, namer))]
+    panels = list(panels)
+    found = ((panel, answer(panel, namer)) for panel in foremost(panels))
+    return [replace(one, under=differing(panel, panels)) for panel, one in found if one]
+
+
+def differing(panel: Panel, panels: Iterable[Panel]) -> str:
+    """Return the settings in which panels of the same drives and direction differ."""
+    alike = [p for p in panels if (p.drives, p.direction) == (panel.drives, panel.direction)]
+    return ", ".join(
+        f"{key.replace('_', ' ')} {value}"
+        for key, value in panel.settings.items()
+        if value is not None and len({str(p.settings[key]) for p in alike}) > 1
+    )
 
 
 def answer(panel: Panel, namer: Namer) -> Answer | None:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
-from typing import TypeVar
 
 import numpy as np
 
+from skyweave.data.window import window
 from skyweave.errors import DataError
 from skyweave.model import limits
 from skyweave.model.drive import Drive, PathTrace, Series
 from skyweave.model.parsing import shown
-from skyweave.model.windows import OutageWindow, UpWindow
 from skyweave.study.language.cells import cells_drive
 from skyweave.study.language.described import described
 from skyweave.study.language.orbits import OrbitDelay, missing_file
@@ -23,7 +22,6 @@ from skyweave.synthesis.preset import Preset, load_preset
 
 Synthesise = Callable[[str | Preset, int, float], Drive]
 Load = Callable[[Path, str | None], list[Drive]]
-Scripted = TypeVar("Scripted", OutageWindow, UpWindow)
 
 
 _MOST_NOTES = 3
@@ -60,9 +58,9 @@ def gather(
 ) -> tuple[list[DriveRun], list[str]]:
     """Return all drives of the plan in its order, and a note on each source that is left out.
 
-    ``data`` is the folder below which data files are looked for; without it the sources that
-    need it are left out with a note. ``folder`` is that of the study: orbital elements are looked
-    for there as well. Raises :class:`DataError` when the folder or a file is
+    Data files are looked for beside the study (``folder``), then below ``data``; without it the
+    sources that need it are left out with a note. Orbital elements are looked for in both.
+    Raises :class:`DataError` when the folder or a file is
     missing, or when nothing remains.
     """
     if data is not None and not data.is_dir():
@@ -82,15 +80,20 @@ def gather(
             found, note = _described(source, [one for one in (folder, data) if one is not None])
             drives += found
             notes += note
+        elif files := _matching([folder, data], source.data or ""):
+            found, note = _measured(source, files, makers.load, tuple(plan.paths))
+            drives += found
+            notes += note
         elif data is None:
             notes.append(
                 f"Drives '{source.name}' were left out: they need the files '{source.data}'; "
                 "give their folder with --data."
             )
         else:
-            found, note = _measured(source, data, makers.load, tuple(plan.paths))
-            drives += found
-            notes += note
+            raise DataError(
+                f"{data}: holds nothing that matches '{source.data}' (drives '{source.name}'); "
+                "check --data, or fetch the data set (skyweave data --help)"
+            )
     if not drives:
         raise DataError("no drives: every source of the study needs files; give --data FOLDER")
     return drives, notes
@@ -135,15 +138,9 @@ def recoupled(preset: Preset, coupling: float) -> Preset:
 
 
 def _measured(
-    source: DriveSource, data: Path, load: Load, used: tuple[str, ...]
+    source: DriveSource, files: list[Path], load: Load, used: tuple[str, ...]
 ) -> tuple[list[DriveRun], list[str]]:
     """Load, rename, cut, filter and thin the drives of a data source."""
-    files = _matching(data, source.data or "")
-    if not files:
-        raise DataError(
-            f"{data}: holds nothing that matches '{source.data}' (drives '{source.name}'); "
-            "check --data, or fetch the data set (skyweave data --help)"
-        )
     drives = [_as_named(drive, source) for file in files for drive in load(file, source.format)]
     drives = [drive for drive in drives if set(source.require) <= set(drive.paths)]
     segments = [piece for drive in drives for piece in _cut(drive, source)]
@@ -164,17 +161,25 @@ def _measured(
     return [DriveRun(source.name, drive, s) for drive in chosen for s in source.seed_list], notes
 
 
-def _matching(data: Path, pattern: str) -> list[Path]:
-    """Return the files below a folder that a pattern means, sorted."""
+def _matching(folders: Sequence[Path | None], pattern: str) -> list[Path]:
+    """Return the files that a pattern means, sorted, below the first folder that has any.
+
+    The first one is that of the study, which may lie above anything: ``**`` does not look there.
+    """
     parts = Path(pattern).parts
     try:
         if Path(pattern).is_absolute() or ".." in parts:
             raise ValueError("it leads out of the folder")
-        return sorted(data.glob(pattern))
+        for number, folder in enumerate(folders):
+            if folder is None or (number == 0 and "**" in parts):
+                continue
+            if files := sorted(folder.glob(pattern)):
+                return files
     except (OSError, ValueError, NotImplementedError) as error:
         raise DataError(
             f"data = {shown(pattern)}: is no pattern of files below --data ({error}); correct it"
         ) from None
+    return []
 
 
 def _as_named(drive: Drive, source: DriveSource) -> Drive:
@@ -226,45 +231,6 @@ def _cut(drive: Drive, source: DriveSource) -> list[Drive]:
         )
         for number in range(count)
     ]
-
-
-def window(path: PathTrace, start_s: float, end_s: float) -> PathTrace:
-    """Return what a path does in [start, end), on a clock that begins there."""
-    return PathTrace(
-        downlink_mbps=_slice(path.downlink_mbps, start_s, end_s),
-        uplink_mbps=_slice(path.uplink_mbps, start_s, end_s),
-        rtt_ms=_slice(path.rtt_ms, start_s, end_s),
-        loss_ratio=_slice(path.loss_ratio, start_s, end_s),
-        outages=_shift(path.outages, start_s, end_s),
-        present=None if path.present is None else _shift(path.present, start_s, end_s),
-    )
-
-
-def _shift(windows: Iterable[Scripted], start_s: float, end_s: float) -> tuple[Scripted, ...]:
-    """Return the windows that reach into [start, end), on a clock that begins at its start.
-
-    Their ends may lie beyond: nothing comes back because a piece of the drive is over.
-    """
-    return tuple(
-        one.model_copy(
-            update={
-                "start_s": max(one.start_s - start_s, 0.0),
-                "end_s": None if one.end_s is None else one.end_s - start_s,
-            }
-        )
-        for one in windows
-        if one.start_s < end_s and (one.end_s is None or one.end_s > start_s)
-    )
-
-
-def _slice(series: Series | None, start_s: float, end_s: float) -> Series | None:
-    """Return what holds in [start, end), with its own clock; the value at the start included."""
-    if series is None:
-        return None
-    first = max(int(np.searchsorted(series.times_s, start_s, side="right")) - 1, 0)
-    last = max(int(np.searchsorted(series.times_s, end_s, side="left")), first + 1)
-    times = np.maximum(series.times_s[first:last] - start_s, 0.0)
-    return Series(times_s=times, values=series.values[first:last])
 
 
 def _zero_share(drive: Drive, used: tuple[str, ...]) -> float:

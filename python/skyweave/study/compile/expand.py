@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from skyweave.data.window import window
 from skyweave.errors import ConfigError
 from skyweave.forecast import ForecastFile
 from skyweave.model import config
@@ -21,7 +22,7 @@ from skyweave.model.forecast import Forecast, ForecastUpdate
 from skyweave.model.limits import MOST_RUNS
 from skyweave.results.pathset import PathSet
 from skyweave.study.compile.adaptive import adapted
-from skyweave.study.compile.drives import DriveRun, window
+from skyweave.study.compile.drives import DriveRun
 from skyweave.study.compile.foresight import Foresight
 from skyweave.study.compile.labels import Label, labels_of
 from skyweave.study.compile.links import (

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 import polars as pl
-from pydantic import Field
+from pydantic import Field, model_validator
 
+from skyweave.model.validated import complaint
 from skyweave.orbit.catalogue import load_constellation
 from skyweave.orbit.places import Place
+from skyweave.telemetry.dish.feed import Taker, Tee, fed
 from skyweave.telemetry.dish.record import PIXELS, Options, Recorder, record
 from skyweave.telemetry.dish.sky_map import body_axes
 from skyweave.telemetry.dish.status import Row, quaternion
@@ -21,8 +22,8 @@ from skyweave.telemetry.serving import SLOT_OFFSET_S, SLOT_S, Served, serving
 from skyweave.telemetry.store import Store
 from skyweave.triggers.sources.source import Keep, Series, Source, Warn
 
-Taker = Callable[[str, Row], object]
-"""Takes the kind of a row (``status``, ``pixels``) and the row."""
+_ASKS = frozenset({"host", "timeout_s", "keep", "clear_map_s"})
+"""Options of a source that asks the dish itself."""
 
 
 class DishSource(Source):
@@ -32,14 +33,27 @@ class DishSource(Source):
     timeout_s: Annotated[float, Field(ge=0.1, le=60)] = 3.0
     keep: str | None = None
     """A folder for the same files as those of ``skyweave dish record``."""
+    feed: Annotated[str, Field(min_length=1, max_length=100)] | None = None
+    """The socket of ``skyweave dish record --feed``, which asks the dish for all."""
+
+    @model_validator(mode="after")
+    def _asks_or_is_fed(self) -> Self:
+        if self.feed is not None and (asked := sorted(_ASKS & self.model_fields_set)):
+            raise complaint("feed", f"the recorder asks the dish: leave out {', '.join(asked)}")
+        return self
 
     def run(self, keep: Keep, stop: threading.Event, warn: Warn) -> None:
-        """Record a dish; see :class:`~skyweave.triggers.sources.source.Source`."""
+        """Record a dish, or be fed; see :class:`~skyweave.triggers.sources.source.Source`."""
+        if self.feed is not None:
+            take = self.taker(keep)
+            for kind, row in fed(Path(self.feed), stop, warn, self._options().satellites):
+                take(kind, row)
+            return
         from skyweave.telemetry.dish.client import Dish
 
         store = Store(Path(self.keep)) if self.keep is not None else None
         with Dish(self.host, self.timeout_s) as dish:
-            sink = Sink(self.taker(keep), store)
+            sink = Tee(self.taker(keep), store)
             record(Recorder(dish, sink, self._options(), warn=warn), stop)
 
     def _options(self) -> Options:
@@ -49,25 +63,6 @@ class DishSource(Source):
     def taker(self, keep: Keep) -> Taker:
         """Return what makes samples of rows."""
         raise NotImplementedError
-
-
-class Sink:
-    """Where a recorder puts its rows: they are looked at, and stored if there is a store."""
-
-    def __init__(self, take: Taker, store: Store | None = None) -> None:
-        self._take, self._store = take, store
-
-    def add(self, kind: str, schema: dict[str, Any], rows: Sequence[Row]) -> None:
-        """Take rows; see :meth:`Store.add <skyweave.telemetry.store.Store.add>`."""
-        for row in rows:
-            self._take(kind, row)
-        if self._store is not None:
-            self._store.add(kind, schema, rows)
-
-    def flush(self) -> None:
-        """Write what is in memory."""
-        if self._store is not None:
-            self._store.flush()
 
 
 class Dish(DishSource):

@@ -1,0 +1,153 @@
+"""What the columns of any CSV are taken for, by name and by sense."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import numpy as np
+import pytest
+
+from skyweave.data import load
+from skyweave.data.sense import meaning
+from skyweave.errors import DataError
+
+START = datetime(2025, 10, 9, 8, 53, 20, tzinfo=UTC)
+TIMES = [
+    ("timestamp", ["1760000000", "1760000001", "1760000002"], START),
+    ("ts_ms", ["1760000000000", "1760000001000", "1760000002000"], START),
+    ("epoch", ["1760000000000000", "1760000001000000", "1760000002000000"], START),
+    ("Time", ["1760000000000000000", "1760000001000000000", "1760000002000000000"], START),
+    ("datetime", [f"2025-10-09T08:53:2{n}Z" for n in range(3)], START),
+    ("utc", [f"2025-10-09 08:53:2{n}" for n in range(3)], START),
+    ("Date", [f"2025/10/09 10:53:2{n}+02:00" for n in range(3)], START),
+    ("time", [f"2025-10-09 08:53:2{n}.000 UTC" for n in range(3)], START),
+    ("time (s)", ["100", "101", "102"], None),
+    ("time_ms", ["100", "1100", "2100"], None),
+    ("time", ["23:59:59", "00:00:00", "00:00:01"], None),
+]
+RATES = [
+    ("mbps", 8.0, 8.0),
+    ("Throughput (Mbit/s)", 8.0, 8.0),
+    ("throughput", 8.0, 8.0),
+    ("throughput", 8000.0, 8.0),
+    ("throughput", 8_000_000.0, 8.0),
+    ("dl_kbps", 8000.0, 8.0),
+    ("bits_per_second", 8e6, 8.0),
+    ("bps", 8e6, 8.0),
+    ("Gbit/s", 0.008, 8.0),
+    ("MB/s", 1.0, 8.0),
+    ("bytes", 1e6, 8.0),
+    ("rx_bytes_per_sec", 1e6, 8.0),
+]
+
+
+def one(path):
+    (drive,) = load(path)
+    (trace,) = drive.paths.values()
+    return drive, trace
+
+
+@pytest.mark.parametrize(("name", "cells", "start"), TIMES)
+def test_times_are_known_by_name_and_sense(write, name, cells, start):
+    rows = "".join(f"{cell},5\n" for cell in cells)
+    drive, trace = one(write("x.csv", f"{name},mbps\n{rows}"))
+    assert drive.start == start
+    assert trace.downlink_mbps.times_s.tolist() == [0, 1, 2]
+    assert any(name in note for note in drive.notes)
+
+
+@pytest.mark.parametrize(("name", "value", "mbps"), RATES)
+def test_rates_are_known_by_name_and_sense(write, name, value, mbps):
+    text = f"timestamp,{name}\n" + "".join(f"{1760000000 + n},{value}\n" for n in range(4))
+    _, trace = one(write("x.csv", text))
+    assert trace.downlink_mbps.values.tolist() == pytest.approx([mbps] * 4)
+
+
+def test_a_counter_of_bytes_becomes_a_rate(write):
+    rows = "".join(f"{1760000000 + n},{n * 1_000_000}\n" for n in range(5))
+    _, trace = one(write("x.csv", "timestamp,total_bytes\n" + rows))
+    assert trace.downlink_mbps.values.tolist() == [8.0] * 4
+
+
+def test_directions_come_from_columns_and_from_the_name_of_the_file(write):
+    head, rows = "time,download_mbps,upload_mbps,rtt_ms,speed_kmh\n", "0,5,1,40,90\n1,6,2,41,91\n"
+    _, trace = one(write("x.csv", head + rows))
+    assert trace.downlink_mbps.values.tolist() == [5, 6]
+    assert trace.uplink_mbps.values.tolist() == [1, 2]
+    assert trace.rtt_ms.values.tolist() == [40, 41]
+    _, trace = one(write("starlink_uplink.csv", "time,mbps\n0,5\n1,6\n"))
+    assert trace.downlink_mbps is None
+    assert trace.uplink_mbps.values.tolist() == [5, 6]
+
+
+def test_several_networks_in_columns_or_in_rows(write):
+    wide = "timestamp,starlink_mbps,att_mbps,att_rtt_ms\n1760000000,5,1,40\n1760000001,6,2,41\n"
+    (drive,) = load(write("both.csv", wide))
+    assert list(drive.paths) == ["starlink", "att"]
+    assert drive.paths["att"].rtt_ms.values.tolist() == [40, 41]
+    long = (
+        "timestamp,operator,mbps\n1760000000,A,5\n1760000001,A,6\n1760000001,B,1\n1760000002,B,2\n"
+    )
+    (drive,) = load(write("long.csv", long))
+    assert drive.start == datetime(2025, 10, 9, 8, 53, 21, tzinfo=UTC)
+    assert drive.paths["A"].downlink_mbps.values.tolist() == [6]
+    assert drive.paths["B"].downlink_mbps.values.tolist() == [1]
+
+
+def test_semicolons_and_commas_as_points(write):
+    drive, trace = one(
+        write("x.csv", "Zeit;time;Mbit/s\nx;2025-10-09 08:53:20;5,5\ny;2025-10-09 08:53:21;6\n")
+    )
+    assert trace.downlink_mbps.values.tolist() == [5.5, 6]
+    assert drive.start == START
+
+
+def test_rows_of_the_same_time_are_one_sample(write):
+    _, trace = one(
+        write("x.csv", "timestamp,mbps\n1760000000,4\n1760000000,6\n1760000001,\n1760000002,7\n")
+    )
+    assert trace.downlink_mbps.times_s.tolist() == [0, 1, 2]
+    np.testing.assert_array_equal(trace.downlink_mbps.values, [5, np.nan, 7])
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("timestamp,mbps\n1760000000,5\nsoon,5\n", "3: timestamp: 'soon' is not a number"),
+        ("time,mbps\n2025-10-09 08:00:00,5\nsoon,5\n", "3: 'time': 'soon' is neither a number nor"),
+        ("time,mbps\n5,5\n4,5\n", "3: 'time': goes back by 1 s here; sort the rows"),
+        (
+            "time,mbps\n2025-10-26 02:59:59,5\n2025-10-26 02:00:00,5\n",
+            "3: 'time': goes back by 3599 s here; if that is the end of daylight-saving time",
+        ),
+        (
+            "time,mbps\n2025-10-26 02:59:59Z,5\n2025-10-26 03:00:00,5\n",
+            "3: 'time': some times name a zone and some do not",
+        ),
+        ("time,mbps\n1,-5\n", "2: mbps: -5 is below 0"),
+        ("time,mbps,Mbit/s\n1,5,5\n", "'Mbit/s' and another column both hold the downlink_mbps"),
+        ("time,mbps\n1,\n", "no column holds a rate"),
+        ("timestamp,bytes\n5,1\n5,1\n", "3: bytes: bytes of a row with the time of the one before"),
+        ("time,loss_percent,mbps\n1,101,5\n", "2: loss_percent: above 1"),
+    ],
+)
+def test_what_cannot_be_is_said_with_its_line(write, text, complaint):
+    path = write("x.csv", text)
+    with pytest.raises(DataError) as caught:
+        load(path)
+    assert str(caught.value).startswith(f"{path}:")
+    assert complaint in str(caught.value)
+
+
+def test_slips_of_a_unit_are_said(write):
+    drive, _ = one(write("x.csv", "time,mbps,rtt_ms\n0,30000,0.044\n1,30000,0.044\n"))
+    said = " ".join(drive.notes)
+    assert "30,000 Mbit/s: check that unit" in said
+    assert "0.044 ms: check that unit" in said
+
+
+@pytest.mark.parametrize(
+    "name", ["lat", "speed_kmh", "RSRP", "cwnd", "jitter_ms", "time", "max_mbps"]
+)
+def test_other_columns_are_passed_over(name):
+    assert meaning(name) is None
