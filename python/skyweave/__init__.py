@@ -19,6 +19,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from skyweave.comparison.api import compare
     from skyweave.data.traces import read_capacity, read_delay
     from skyweave.engine.scheduling import Ahead, ConnectionView, PathView, Scheduler, Wait
     from skyweave.engine.simulator import simulate
@@ -105,6 +106,7 @@ __all__ = [
     "UpWindow",
     "Wait",
     "Workload",
+    "compare",
     "read_capacity",
     "read_delay",
     "run_study",
@@ -112,6 +114,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "skyweave.comparison.api": ("compare",),
     "skyweave.data.traces": (
         "read_capacity",
         "read_delay",
