@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from skyweave.data.traces import read_capacity, read_delay
+    from skyweave.engine.abr import Abr, AbrDownload, AbrView
     from skyweave.engine.scheduling import Ahead, ConnectionView, PathView, Scheduler, Wait
     from skyweave.engine.simulator import simulate
     from skyweave.errors import ConfigError, DataError, ResultsError, SkyweaveError
@@ -59,6 +60,9 @@ if TYPE_CHECKING:
     from skyweave.study.run.session import StudyOptions, run_study
 
 __all__ = [
+    "Abr",
+    "AbrDownload",
+    "AbrView",
     "After",
     "Ahead",
     "Bernoulli",
@@ -115,6 +119,11 @@ _HOMES = {
     "skyweave.data.traces": (
         "read_capacity",
         "read_delay",
+    ),
+    "skyweave.engine.abr": (
+        "Abr",
+        "AbrDownload",
+        "AbrView",
     ),
     "skyweave.engine.scheduling": (
         "Ahead",
