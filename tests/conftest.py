@@ -30,6 +30,31 @@ WAITING = (
 )
 """What waits for a network, a process, a signal or a long computation: ``make test-waits``."""
 
+SMALL_STUDY = """
+[study]
+name = "small"
+title = "Small"
+
+[[drives]]
+name = "alaska"
+preset = "alaska"
+seeds = 2
+duration_s = 10
+
+[paths.starlink]
+rtt_ms = 50
+
+[paths.verizon]
+rtt_ms = 50
+
+[settings]
+allow_dead_paths = true
+
+[[compare]]
+paths = ["singles", "pairs"]
+"""
+"""Six runs of ten seconds on synthetic drives."""
+
 # A background job of a shell begins with SIGINT ignored, and so would all that tests start:
 # none of it could be interrupted.
 if (
@@ -51,6 +76,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             name = item.path.relative_to(here).as_posix()
             if name.startswith(WAITING):
                 item.add_marker("waits")
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Path:
+    """Write a small study, and return its file."""
+    file = tmp_path / "study.toml"
+    file.write_text(SMALL_STUDY)
+    return file
 
 
 @pytest.fixture(scope="session")

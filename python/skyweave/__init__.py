@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from skyweave.comparison.api import compare
     from skyweave.data.traces import read_capacity, read_delay
+    from skyweave.engine.abr import Abr, AbrDownload, AbrView
     from skyweave.engine.scheduling import Ahead, ConnectionView, PathView, Scheduler, Wait
     from skyweave.engine.simulator import simulate
     from skyweave.errors import ConfigError, DataError, ResultsError, SkyweaveError
@@ -60,6 +61,9 @@ if TYPE_CHECKING:
     from skyweave.study.run.session import StudyOptions, run_study
 
 __all__ = [
+    "Abr",
+    "AbrDownload",
+    "AbrView",
     "After",
     "Ahead",
     "Bernoulli",
@@ -118,6 +122,11 @@ _HOMES = {
     "skyweave.data.traces": (
         "read_capacity",
         "read_delay",
+    ),
+    "skyweave.engine.abr": (
+        "Abr",
+        "AbrDownload",
+        "AbrView",
     ),
     "skyweave.engine.scheduling": (
         "Ahead",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 MARK = "SKYWEAVE_TEST_MARK"
@@ -17,3 +18,14 @@ def marked(mark: bytes) -> dict[int, str]:
         except OSError:
             continue  # it has ended
     return found
+
+
+def child(mark: bytes) -> int:
+    """The marked process that this one started; numbers say nothing, for they wrap around."""
+    (found,) = (pid for pid in marked(mark) if _parent(pid) == os.getpid())
+    return found
+
+
+def _parent(pid: int) -> int:
+    stat = (Path("/proc") / str(pid) / "stat").read_text()
+    return int(stat.rpartition(")")[2].split()[1])  # the name before may have spaces

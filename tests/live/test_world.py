@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from made_paths import path
-from marks import marked
+from marks import child, marked
 
 from skyweave.live.errors import LiveError
 from skyweave.live.world import world as worlds
@@ -48,8 +48,7 @@ def test_fifty_worlds_leave_no_namespace_device_process_or_descriptor(mark: byte
 def test_a_killed_world_is_said_and_gone(mark: bytes) -> None:
     with World(PATHS) as world:
         world.start(100)
-        first = min(marked(mark))  # "unshare", the parent of all others
-        os.kill(first, signal.SIGKILL)
+        os.kill(child(mark), signal.SIGKILL)  # "unshare", the parent of all others
         with pytest.raises(LiveError, match="ended before its time"):
             world.ask(world.client, {"do": "run", "argv": ["sleep", "60"], "cwd": "/"})
     while marked(mark):  # the kernel takes them away; the test's time limit is the limit

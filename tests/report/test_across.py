@@ -107,18 +107,18 @@ def toml(value: Any) -> str:
 def test_first_in_share(tmp_path: Path) -> None:
     wanted = {"kind": "first-in-share", "by": "congestion", "share": 0.9}
     yes, no = graded(tmp_path, GRID, wanted | {"winner": "bbr"}, wanted | {"winner": "cubic"})
-    assert yes["grade"] == "reproduced"
+    assert yes["said"] == "reproduced"
     assert "of 2 cells" in yes["ours"]  # one pair, two schedulers
-    assert no["grade"] == "not reproduced"
+    assert no["said"] == "not reproduced"
 
 
 def test_spread(tmp_path: Path) -> None:
     wanted = {"kind": "spread", "by": "scheduler", "than": "congestion"}
     turned = {"kind": "spread", "by": "congestion", "than": "scheduler"}
     yes, no = graded(tmp_path, GRID, wanted, turned)
-    assert yes["grade"] == "reproduced"
+    assert yes["said"] == "reproduced"
     assert yes["values"]["scheduler"][0] == pytest.approx(0.02, abs=0.002)
-    assert no["grade"] == "not reproduced"
+    assert no["said"] == "not reproduced"
 
 
 def test_between_every_remaining_combination(tmp_path: Path) -> None:
@@ -127,10 +127,10 @@ def test_between_every_remaining_combination(tmp_path: Path) -> None:
         "cells": ["SL"], "relation": ">=", "limit": 2.2,
     }  # fmt: skip
     some, every = graded(tmp_path, LOSSES, wanted | {"where_any": {"loss": [0.02, 0.05]}}, wanted)
-    assert some["grade"] == "reproduced"
+    assert some["said"] == "reproduced"
     assert "(loss 0.02)" in some["ours"]
     assert "2.00" in every["ours"] or "bbr ÷ cubic (loss 0.0): 2" in every["ours"]
-    assert every["grade"] == "not reproduced"
+    assert every["said"] == "not reproduced"
 
 
 def test_between_with_a_published_band(tmp_path: Path) -> None:
@@ -141,8 +141,8 @@ def test_between_with_a_published_band(tmp_path: Path) -> None:
     inside, outside = graded(
         tmp_path, BUFFERS, wanted | {"band": [3.0, 5.0]}, wanted | {"band": [5.0, 9.0]}
     )
-    assert inside["grade"] == "reproduced"
-    assert outside["grade"] == "direction only"
+    assert inside["said"] == "reproduced"
+    assert outside["said"] == "direction only"
 
 
 def test_overlap_of_a_setting_that_changes_nothing(tmp_path: Path) -> None:
@@ -151,7 +151,7 @@ def test_overlap_of_a_setting_that_changes_nothing(tmp_path: Path) -> None:
         "by": "loss", "first": 0.0, "second": 0.05,
     }  # fmt: skip
     (same,) = graded(tmp_path, LOSSES, wanted)
-    assert same["grade"] == "reproduced"
+    assert same["said"] == "reproduced"
     assert set(same["values"]) == {"0.0 (SL)", "0.05 (SL)"}
 
 
@@ -162,16 +162,16 @@ def test_gain_share_is_of_what_the_best_value_gains(tmp_path: Path) -> None:
     }  # fmt: skip
     half, most = graded(tmp_path, LOSSES, wanted | {"share": 0.5}, wanted | {"share": 0.7})
     assert half["values"]["SL"][0] == pytest.approx(0.6, abs=0.01), "0.5 is the base, 0.8 of 1"
-    assert half["grade"] == "reproduced"
-    assert most["grade"] == "not reproduced"
+    assert half["said"] == "reproduced"
+    assert most["said"] == "not reproduced"
 
 
 def test_trend(tmp_path: Path) -> None:
     wanted = {"kind": "trend", "along": "loss", "where": {"congestion": "cubic"}, "cells": ["SL"]}
     falls, rises = graded(tmp_path, LOSSES, wanted | {"direction_of_trend": "falls"}, wanted)
-    assert falls["grade"] == "reproduced"
+    assert falls["said"] == "reproduced"
     assert falls["values"] == rises["values"]
-    assert rises["grade"] == "not reproduced"
+    assert rises["said"] == "not reproduced"
 
 
 def test_flows_are_compared(tmp_path: Path) -> None:
@@ -181,7 +181,7 @@ def test_flows_are_compared(tmp_path: Path) -> None:
         "first": "2 cubic + 1 bbr", "second": ["2 newreno + 1 bbr"],
     }  # fmt: skip
     (found,) = graded(tmp_path, FLOWS, wanted)
-    assert found["grade"] == "reproduced"
+    assert found["said"] == "reproduced"
     assert found["ours"].endswith("1.25 [1.25, 1.25]")  # 2 · 0.5 / 1 against 2 · 0.4 / 1
 
 

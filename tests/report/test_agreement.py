@@ -215,17 +215,17 @@ def test_agreement_is_graded(tmp_path: Path) -> None:
         'drives = "gap"\ncells = ["SL"]\nwhere = { congestion = "bbr" }\n'
         'relation = "<="\nlimit = 1',
     )
-    assert yes.grade == "reproduced"
-    assert loose.grade == "direction only"  # the interval over cases reaches 20 %
-    assert no.grade == "not reproduced"
+    assert yes.said == "reproduced"
+    assert loose.said == "direction only"  # the interval over cases reaches 20 %
+    assert no.said == "not reproduced"
     assert yes.ours.startswith("median |sim ÷ live \N{MINUS SIGN} 1|: 2 % [")
     assert yes.ours.endswith("over 12 cases")
-    assert (share.grade, few.grade) == ("reproduced", "not reproduced")
+    assert (share.said, few.said) == ("reproduced", "not reproduced")
     assert share.values["cases within ±10.0 %"][0] == pytest.approx(8 / 12)
     assert (yes.samples, yes.drives, yes.seeds) == (24, 4, "seeds 1 to 2")
     assert "12 of its live runs are flagged" in yes.note
     assert one.ours == "median |sim ÷ live \N{MINUS SIGN} 1|: 2 % over 1 cases"
-    assert one.grade == "direction only"  # one case has no interval
+    assert one.said == "direction only"  # one case has no interval
 
 
 def test_retransmissions_and_stalls_are_graded_by_themselves(tmp_path: Path) -> None:
@@ -239,7 +239,7 @@ def test_retransmissions_and_stalls_are_graded_by_themselves(tmp_path: Path) -> 
         "median |sim ÷ live \N{MINUS SIGN} 1| of packets sent again: 75.0 %"
     )
     assert again.ours.endswith("over 4 cases")
-    assert again.grade == "not reproduced"
+    assert again.said == "not reproduced"
     assert "of longest wait of the application (s): " in stalls.ours
 
 
@@ -258,7 +258,7 @@ def test_what_little_is_worth() -> None:
 
 def test_one_engine_alone_leaves_it_untested_and_says_so(tmp_path: Path) -> None:
     (found,) = graded(tmp_path, 'relation = "<="\nlimit = 0.3', engine_name="sim")
-    assert found.grade == "not tested"
+    assert found.said == "not attempted"
     page = (tmp_path / "out" / "report.html").read_text()
     assert "Figure &#39;agree&#39; was left out: it compares engines" in page
     assert "Simulator against Linux" not in page

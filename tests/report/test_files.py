@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -140,7 +141,7 @@ def test_each_criterion_says_yes_and_no(out: Path) -> None:
     results = Results(out)
     criteria = Published.model_validate(results.frozen["published"]).criteria
     graded = {one["id"]: one for one in map(asdict, evaluate(criteria, results))}
-    grades = {name: one["grade"] for name, one in graded.items()}
+    grades = {name: one["said"] for name, one in graded.items()}
     assert grades["zero"] == grades["first"] == grades["gap"] == grades["over"] == "reproduced"
     assert grades["blind"] == grades["last"] == "not reproduced"
     assert graded["inside"]["ours"].startswith("1 of 2 within")
@@ -182,7 +183,10 @@ def test_the_command_line_counts_the_grades(out: Path, capsys: pytest.CaptureFix
 
     report(out)
     said = capsys.readouterr().out
-    assert "Criteria: 5 reproduced, 2 not reproduced." in said.replace("\n", " ")
+    words = " ".join(said.split())
+    assert re.search(r"Artefacts: \d+ preliminary", words)
+    assert "Preliminary: 4 drives where 30 are wanted." in words
+    assert "not recorded on a road" in words
     assert "time for 4" in said
 
 

@@ -54,13 +54,13 @@ def test_best_within_a_limit_of_latency(tmp_path: Path, monkeypatch: Any) -> Non
         BEST | {"rtt_rise_below": 0.1, "band": [2.0, 3.0]},
         BEST | {"rtt_rise_below": 0.1, "at_least": 0.16},
     )  # fmt: skip
-    assert best["grade"] == "reproduced"
+    assert best["said"] == "reproduced"
     assert "loss_thresh=0.08, probe_rtt_win_ms=5000" in best["ours"]
     assert best["values"]["gain"][0] == pytest.approx(0.75)
     assert best["values"]["rtt rise"][0] == pytest.approx(0.06)
-    assert none["grade"] == "not reproduced"
-    assert small["grade"] == "direction only"
-    assert misplaced["grade"] == "not reproduced"
+    assert none["said"] == "not reproduced"
+    assert small["said"] == "direction only"
+    assert misplaced["said"] == "not reproduced"
 
 
 def test_trend_along_a_parameter(tmp_path: Path, monkeypatch: Any) -> None:
@@ -69,9 +69,9 @@ def test_trend_along_a_parameter(tmp_path: Path, monkeypatch: Any) -> None:
     rises, flat = graded(
         tmp_path, GRID, trend | {"along": "loss_thresh"}, trend | {"along": "probe_rtt_win_ms"}
     )
-    assert rises["grade"] == "reproduced"
+    assert rises["said"] == "reproduced"
     assert "over 4 cells" in rises["ours"]
-    assert flat["grade"] == "not reproduced"
+    assert flat["said"] == "not reproduced"
     with pytest.raises(ConfigError, match="has no number 'loss_tresh'"):
         graded(tmp_path / "bad", GRID, trend | {"along": "loss_tresh"})
 

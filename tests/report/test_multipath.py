@@ -50,8 +50,8 @@ def test_runs_are_compared_by_multipath(tmp_path: Path) -> None:
     more, turned = graded(tmp_path, BOTH, wanted, wanted | {"first": "mptcp", "second": ["mpquic"]})
     ((ratio, _, _),) = more["values"].values()
     assert ratio == pytest.approx(0.8 / 0.5)
-    assert more["grade"] == "reproduced"
-    assert turned["grade"] == "not reproduced"
+    assert more["said"] == "reproduced"
+    assert turned["said"] == "not reproduced"
 
 
 @pytest.mark.usefixtures("_slower")
@@ -109,7 +109,7 @@ def test_the_toy_of_figure_6_is_reproduced(tmp_path: Path) -> None:
     assert prepare(toy, options(tmp_path, **real)).size["runs"] == 8
     run_study(toy, options(tmp_path, **real))
     rendered = render_report(tmp_path)
-    grades = {outcome.id: outcome.grade for outcome in rendered.outcomes}
+    grades = {outcome.id: outcome.said for outcome in rendered.outcomes}
     assert len(grades) == 4 * 7
     assert {name for name, grade in grades.items() if grade != "reproduced"} == set()
     assert (tmp_path / "figures" / "s2-f6.svg").exists()

@@ -224,7 +224,7 @@ def test_page_says_what_it_must(page: str, rendered: Rendered) -> None:
 
 
 def test_grades_cover_all_kinds(rendered: Rendered) -> None:
-    grades = {outcome.id: outcome.grade for outcome in rendered.outcomes}
+    grades = {outcome.id: outcome.said for outcome in rendered.outcomes}
     assert grades["wrong"] == "not reproduced"
     assert grades["value"] == "not reproduced"
     assert grades["bound"] == "reproduced"

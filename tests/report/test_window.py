@@ -134,23 +134,23 @@ def test_each_measure_by_hand(tmp_path: Path) -> None:
          "limit": 0.42},
     )  # fmt: skip
     assert value(both) == pytest.approx(10 / 12)
-    assert both["grade"] == "reproduced"
+    assert both["said"] == "reproduced"
     assert "83.3 %" in both["ours"]
     assert both["band"] == "≥ 50.0 %"
     assert value(one) == pytest.approx(6 / 8)  # the capacity of an outage is 0
-    assert one["grade"] == "not reproduced"
+    assert one["said"] == "not reproduced"
     assert value(peak) == pytest.approx((9 + 4) / 12)
-    assert peak["grade"] == "not reproduced"
-    assert (value(silent), silent["grade"]) == (0, "reproduced")
+    assert peak["said"] == "not reproduced"
+    assert (value(silent), silent["said"]) == (0, "reproduced")
     assert value(a) == pytest.approx(6 + 3 * 0.25 / 8)
     assert value(resumed) == pytest.approx((0.25 + 0.45) / 2)
-    assert resumed["grade"] == "direction only"  # one of two seeds takes 0.45 s
+    assert resumed["said"] == "direction only"  # one of two seeds takes 0.45 s
 
 
 def test_a_path_that_does_not_resume_takes_for_ever(tmp_path: Path) -> None:
     of_b = {"path": "B", "measure": "resumed_after_s", "relation": "<=", "limit": 9.0}
     (never,) = graded(tmp_path, of_b | {"between_s": [4.1, 6.1]})
-    assert (value(never), never["grade"]) == (None, "not reproduced")
+    assert (value(never), never["said"]) == (None, "not reproduced")
     assert "∞" in never["ours"]
 
 
@@ -158,7 +158,7 @@ def test_no_capacity_is_no_share(tmp_path: Path) -> None:
     alone = STUDY.replace('"A+B"', '"B"')
     one = {"between_s": [4, 6], "cells": ["B"]}
     for found in graded(tmp_path, one, one | {"measure": "peak"}, study=alone):
-        assert (value(found), found["grade"]) == (None, "not reproduced")
+        assert (value(found), found["said"]) == (None, "not reproduced")
 
 
 def test_runs_of_the_panel_are_measured(tmp_path: Path) -> None:
@@ -275,14 +275,14 @@ def test_a_ratio_of_another_quantity_than_goodput(tmp_path: Path) -> None:
     criteria = Published.model_validate({"criteria": [published]}).criteria
     (found,) = evaluate(criteria, Results(out))
     assert value(asdict(found)) == pytest.approx((68 / 64) / (68 / 88))
-    assert found.grade == "reproduced"
+    assert found.said == "reproduced"
 
 
 def test_ramps_of_a_study(tmp_path: Path) -> None:
     late = {"kind": "bound", "quantity": "ramp_s", "statistic": "max", "relation": "<"}
     (found,) = graded(tmp_path, late | {"limit": 0.43})
     assert value(found) == pytest.approx(0.5 - 0.08)  # the bin from 0.25 s is the first whole one
-    assert found["grade"] == "reproduced"
+    assert found["said"] == "reproduced"
 
 
 FIGURE = """

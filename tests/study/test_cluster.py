@@ -19,37 +19,6 @@ from skyweave.study.run.session import StudyOptions, run_study
 
 distributed = pytest.importorskip("distributed", reason="Dask is an extra: skyweave[cluster]")
 
-STUDY = """
-[study]
-name = "small"
-title = "Small"
-
-[[drives]]
-name = "alaska"
-preset = "alaska"
-seeds = 2
-duration_s = 10
-
-[paths.starlink]
-rtt_ms = 50
-
-[paths.verizon]
-rtt_ms = 50
-
-[settings]
-allow_dead_paths = true
-
-[[compare]]
-paths = ["singles", "pairs"]
-"""
-
-
-@pytest.fixture
-def study(tmp_path: Path) -> Path:
-    file = tmp_path / "study.toml"
-    file.write_text(STUDY)
-    return file
-
 
 @pytest.mark.filterwarnings("ignore")  # Dask's own, from starting and stopping processes
 def test_the_cluster_gives_the_bytes_of_a_local_run(study: Path, tmp_path: Path) -> None:

@@ -163,9 +163,9 @@ def test_where_it_may_not_run_is_said_in_a_sentence(
         ("python:broken.py:FastestFirst", r"broken\.py: is no Python"),
         ("python:deep.py:FastestFirst", r"deep\.py: is no Python"),
         ("python:long.py:FastestFirst", r"long\.py: cannot be read: it has [\d,]+ bytes"),
-        ("python:known.py:minrtt", r"a scheduler is called 'minrtt' already"),
-        ("python:mine.py", r"names no scheduler in Python"),
-        ("python:mine.txt:FastestFirst", r"names no scheduler in Python"),
+        ("python:known.py:minrtt", r"an algorithm is called 'minrtt' already"),
+        ("python:mine.py", r"names no algorithm in Python"),
+        ("python:mine.txt:FastestFirst", r"names no algorithm in Python"),
     ],
 )
 def test_what_is_wrong_with_a_name_is_said(
@@ -184,5 +184,5 @@ def test_two_files_with_one_class_name_are_refused(study: Path, tmp_path: Path) 
     (tmp_path / "other.py").write_text(MINE)
     both = '"python:mine.py:FastestFirst", "python:other.py:FastestFirst"'
     study.write_text(STUDY.replace('"python:mine.py:FastestFirst"', both))
-    with pytest.raises(ConfigError, match="both have a scheduler 'FastestFirst'"):
+    with pytest.raises(ConfigError, match="both have an algorithm 'FastestFirst'"):
         prepare(study, options(tmp_path))

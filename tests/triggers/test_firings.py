@@ -15,26 +15,6 @@ from skyweave.triggers.act import OUTPUT, argv_of
 from skyweave.triggers.spec import Run
 
 T0 = 1_777_593_612.0
-STUDY = """
-[study]
-name = "small"
-title = "Small"
-
-[[drives]]
-name = "alaska"
-preset = "alaska"
-seeds = 1
-duration_s = 5
-
-[paths.starlink]
-rtt_ms = 50
-
-[settings]
-allow_dead_paths = true
-
-[[compare]]
-paths = ["singles"]
-"""
 
 
 def triggers(folder, run: str):
@@ -82,9 +62,8 @@ def test_a_command_runs_in_the_folder_of_its_record(tmp_path):
 
 
 @pytest.mark.waits
-def test_a_firing_starts_a_study(tmp_path):
-    (tmp_path / "study.toml").write_text(STUDY)
-    where, said = watched(tmp_path, '{study = "study.toml", seconds = 600}')
+def test_a_firing_starts_a_study(study, tmp_path):
+    where, said = watched(tmp_path, f'{{study = "{study.name}", seconds = 600}}')
     assert said["run"]["exit_code"] == 0, (where / OUTPUT).read_text()
     assert said["trigger"] == "spike"
     assert (where / "report.html").exists()

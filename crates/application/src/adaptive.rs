@@ -16,7 +16,7 @@ use forecast::{ForecastConfig, Update, UpdateConfig, updates};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use units::{Direction, Instant};
-use video::abr::{self, Choice};
+use video::abr::{Abr, Choice, build};
 use video::{Film, Ladder, MAX_CHUNKS, Qoe, Session, Value};
 
 const COLUMNS: &[Column] = &[
@@ -109,6 +109,19 @@ impl Adaptive {
     /// Of its table in the record.
     pub const COLUMNS: &'static [Column] = COLUMNS;
 
+    /// The end that plays, with an algorithm of the caller's in place of `abr`.
+    pub fn client_with(&self, abr: Box<dyn Abr>) -> Box<dyn Application> {
+        // What `check` refuses has no film here, and asks for nothing.
+        Box::new(Client {
+            film: self.film().ok().map(|film| (film, abr)),
+            // Those that `check` refuses are not there.
+            updates: updates(&self.forecast_updates).unwrap_or_default().into(),
+            player: None,
+            fetch: None,
+            heard: Heard::default(),
+        })
+    }
+
     fn film(&self) -> Result<Film, WorkloadError> {
         let chunks = (self.film_s / self.chunk_s).round();
         within("the chunks of its film", chunks, (1.0, MAX_CHUNKS as f64))?;
@@ -149,16 +162,7 @@ impl Describe for Adaptive {
     }
 
     fn client(&self) -> Box<dyn Application> {
-        // What `check` refuses has no film here, and asks for nothing.
-        Box::new(Client {
-            film: self.film().ok(),
-            abr: self.abr.clone(),
-            // Those that `check` refuses are not there.
-            updates: updates(&self.forecast_updates).unwrap_or_default().into(),
-            player: None,
-            fetch: None,
-            heard: Heard::default(),
-        })
+        self.client_with(build(&self.abr))
     }
 
     fn server(&self) -> Box<dyn Application> {
@@ -178,8 +182,8 @@ impl Describe for Adaptive {
 
 #[derive(Debug)]
 struct Client {
-    film: Option<Film>,
-    abr: Choice,
+    /// What it will play, and what will choose the qualities.
+    film: Option<(Film, Box<dyn Abr>)>,
     /// Forecasts that have not reached the player, in the order in which they will.
     updates: VecDeque<Update>,
     player: Option<video::Adaptive>,
@@ -206,8 +210,8 @@ impl Client {
 
 impl Application for Client {
     fn on_open(&mut self, now: Instant, streams: &mut dyn Streams) {
-        let abr = abr::build(&self.abr);
-        self.player = self.film.take().and_then(|film| video::Adaptive::new(film, abr, now).ok());
+        let start = |(film, abr)| video::Adaptive::new(film, abr, now).ok();
+        self.player = self.film.take().and_then(start);
         self.ask(now, streams);
     }
 

@@ -25,6 +25,7 @@ mod video;
 mod workload;
 
 pub use crate::video::{Film, Video};
+pub use ::video::abr::Abr;
 pub use adaptive::Adaptive;
 pub use application::{Application, Signal, deliver};
 pub use bulk::Bulk;

@@ -1,8 +1,9 @@
 //! The seam between Rust and Python: the private module `skyweave._skyweave`.
 //!
 //! A run crosses as JSON (the models of `python/skyweave/model/config.py`), its samples come back as
-//! NumPy arrays. The GIL is released while a run lasts, except in schedulers written in Python.
+//! NumPy arrays. The GIL is released while a run lasts, except in algorithms written in Python.
 
+mod abr;
 mod algorithms;
 mod cost;
 mod gateway;
@@ -17,18 +18,21 @@ mod traces;
 mod view;
 mod workloads;
 
+use abr::PyAbr;
 use outcome::RawRecord;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use refuse::refuse;
 use scheduling::{Failure, PyScheduler};
-use sim::{OwnScheduler, RunConfig};
+use sim::{Own, OwnScheduler, RunConfig};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The private module of the Python package `skyweave`.
 #[pymodule]
 mod _skyweave {
+    #[pymodule_export]
+    use super::abr::{PyAbrView, PyDownload};
     #[pymodule_export]
     use super::algorithms::{algorithm_tables, check_algorithm};
     #[pymodule_export]
@@ -65,24 +69,28 @@ fn build_info() -> BTreeMap<&'static str, &'static str> {
     BTreeMap::from([("version", env!("CARGO_PKG_VERSION")), ("profile", profile)])
 }
 
-/// Runs `config` (a `skyweave.model.config.Run` as JSON); `custom` maps places of connections to
-/// schedulers written in Python, each with its name in the record. Raises `ValueError` for a configuration that makes no sense, and
-/// whatever a scheduler raised.
+/// Runs `config` (a `skyweave.model.config.Run` as JSON); `schedulers` and `abrs` map places of
+/// connections to algorithms written in Python, schedulers with their name in the record. Raises
+/// `ValueError` for a configuration that makes no sense, and whatever one of them raised.
 #[pyfunction]
 fn simulate(
     py: Python<'_>,
     config: &str,
-    custom: BTreeMap<usize, (String, Py<PyAny>)>,
+    schedulers: BTreeMap<usize, (String, Py<PyAny>)>,
+    abrs: BTreeMap<usize, Py<PyAny>>,
 ) -> PyResult<RawRecord> {
     let config: RunConfig = serde_json::from_str(config).map_err(refuse)?;
     let failure = Arc::new(Failure::default());
-    let schedulers = custom.into_iter().map(|(place, (name, object))| {
+    let schedulers = schedulers.into_iter().map(|(place, (name, object))| {
         let scheduler = Box::new(PyScheduler::new(object, Arc::clone(&failure)));
         (place, OwnScheduler { name, scheduler })
     });
-    let schedulers = schedulers.collect();
+    let abrs = abrs.into_iter().map(|(place, object)| -> (usize, Box<dyn application::Abr>) {
+        (place, Box::new(PyAbr::new(object, Arc::clone(&failure))))
+    });
+    let own = Own { schedulers: schedulers.collect(), abrs: abrs.collect() };
     let outcome =
-        py.detach(|| sim::simulate_with(&config, schedulers, &failure.raised)).map_err(refuse)?;
+        py.detach(|| sim::simulate_with(&config, own, &failure.raised)).map_err(refuse)?;
     match failure.take() {
         Some(error) => Err(error),
         None => {

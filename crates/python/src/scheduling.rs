@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use units::{Duration, Instant, PathId};
 
-/// The first exception that a scheduler raised; it ends the run.
+/// The first exception that code of the caller's raised; it ends the run.
 #[derive(Default)]
 pub(crate) struct Failure {
     pub(crate) raised: AtomicBool,
@@ -16,7 +16,7 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
-    fn set(&self, error: PyErr) {
+    pub(crate) fn set(&self, error: PyErr) {
         if let Ok(mut slot) = self.error.lock() {
             slot.get_or_insert(error);
         }

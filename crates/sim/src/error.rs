@@ -42,6 +42,17 @@ pub enum SimError {
         /// What it names.
         other: usize,
     },
+    /// An ABR algorithm of the caller's where no film is adaptive.
+    #[error(
+        "connection {connection} has an ABR algorithm of its own, but its workload is '{workload}', \
+         not 'adaptive'"
+    )]
+    NotAdaptive {
+        /// Its place in the run.
+        connection: usize,
+        /// What it has.
+        workload: &'static str,
+    },
     /// TLS refused the certificate that the simulator made.
     #[error("no identity could be made for the servers of multipath QUIC: report this")]
     Tls,

@@ -11,7 +11,7 @@ mod exposure;
 pub mod faults;
 mod following;
 mod outcome;
-mod own_scheduler;
+mod own;
 mod run;
 mod script;
 mod wire;
@@ -21,7 +21,7 @@ pub use error::SimError;
 pub use outcome::{
     ApplicationTable, ConnectionTotals, EventRow, Outcome, PathTotals, SampleRow, Totals,
 };
-pub use own_scheduler::OwnScheduler;
+pub use own::{Own, OwnScheduler};
 pub use run::{simulate, simulate_with};
 
 #[cfg(test)]

@@ -7,12 +7,12 @@ use crate::exposure::Exposure;
 use crate::faults::{Contents, InChannel};
 use crate::following::Following;
 use crate::outcome::{Outcome, SampleRow, Totals};
-use crate::own_scheduler::OwnScheduler;
+use crate::own::Own;
 use crate::script::{Action, write};
 use crate::wire::Wire;
+use application::{Adaptive, Workload};
 use forecast::Update;
 use link::{Direction, Link, build_paths, link_names, stream_seed};
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use units::{Duration, Instant, PathId};
 
@@ -24,21 +24,20 @@ const MAX_CONNECTIONS: usize = 1 << 15;
 /// # Errors
 /// [`SimError`] when the configuration makes no sense; nothing has run then.
 pub fn simulate(config: &RunConfig) -> Result<Outcome, SimError> {
-    simulate_with(config, BTreeMap::new(), &AtomicBool::new(false))
+    simulate_with(config, Own::default(), &AtomicBool::new(false))
 }
 
-/// Runs a configuration with schedulers of the caller's for some connections (by their place),
-/// instead of those that the configuration names. The run ends early, with what it has so far,
-/// once `cancelled` is set.
+/// Runs a configuration with algorithms of the caller's for some connections, instead of those that
+/// the configuration names. The run ends early, with what it has so far, once `cancelled` is set.
 ///
 /// # Errors
 /// As [`simulate`].
 pub fn simulate_with(
     config: &RunConfig,
-    schedulers: BTreeMap<usize, OwnScheduler>,
+    own: impl Into<Own>,
     cancelled: &AtomicBool,
 ) -> Result<Outcome, SimError> {
-    Ok(World::new(config, schedulers)?.run(cancelled))
+    Ok(World::new(config, own.into())?.run(cancelled))
 }
 
 /// Both ends of all connections and all links, with the time at which each wants attention.
@@ -63,10 +62,7 @@ pub(crate) struct World {
 }
 
 impl World {
-    pub(crate) fn new(
-        config: &RunConfig,
-        mut schedulers: BTreeMap<usize, OwnScheduler>,
-    ) -> Result<Self, SimError> {
+    pub(crate) fn new(config: &RunConfig, mut own: Own) -> Result<Self, SimError> {
         check_size("paths", config.paths.len(), MAX_PATHS)?;
         check_size("connections", config.connections.len(), MAX_CONNECTIONS)?;
         if config.sample_interval_ms == 0 {
@@ -80,7 +76,8 @@ impl World {
             let paths = one.path_indices(place, &config.paths)?;
             let backup = paths.iter().map(|path| config.paths[*path].backup).collect();
             let seed = stream_seed(config.seed, &format!("connection {place}"), "controllers");
-            let scheduler = schedulers.remove(&place).unwrap_or_else(|| (&one.scheduler).into());
+            let scheduler =
+                own.schedulers.remove(&place).unwrap_or_else(|| (&one.scheduler).into());
             check_size("subflows of a connection", paths.len(), MAX_PATHS)?;
             let outages = paths.iter().map(|path| config.paths[*path].true_outages());
             let exposure = Exposure::new(outages.collect::<Result<_, _>>()?);
@@ -89,6 +86,9 @@ impl World {
             for (local, path) in paths.iter().enumerate() {
                 let known = config.paths[*path].known()?;
                 built.set_forecast(PathId(local as u8), &known);
+            }
+            if let Some(abr) = own.abrs.remove(&place) {
+                built.client.application = adaptive(place, one)?.client_with(abr);
             }
             connections.push(built);
             paths_of.push(paths);
@@ -373,6 +373,13 @@ enum Source {
     Link(usize),
     Channel,
     Endpoint(usize, Direction),
+}
+
+fn adaptive(place: usize, config: &crate::ConnectionConfig) -> Result<&Adaptive, SimError> {
+    match &config.workload {
+        Workload::Adaptive(film) => Ok(film),
+        other => Err(SimError::NotAdaptive { connection: place, workload: other.kind() }),
+    }
 }
 
 fn check_size(what: &'static str, count: usize, limit: usize) -> Result<(), SimError> {

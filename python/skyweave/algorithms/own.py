@@ -1,7 +1,7 @@
-"""Schedulers in Python that a study file names: ``"python:mine.py:FastestFirst"``.
+"""Schedulers and ABR algorithms in Python that a study file names: ``"python:mine.py:Mine"``.
 
 Everything here but :func:`load` only reads the file: planning, reports and readers of records know
-the class and the hash of the source, and run none of it. In a run such a scheduler is a table::
+the class and the hash of the source, and run none of it. In a run such an algorithm is a table::
 
     {"name": "FastestFirst", "python": "mine.py", "sha256": "3a7b…"}
 """
@@ -16,7 +16,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from skyweave.algorithms.catalogue import Choice, names
+from skyweave.algorithms.catalogue import Choice, Kind, names
 from skyweave.errors import ConfigError
 from skyweave.model.files import read_regular
 
@@ -24,6 +24,8 @@ PREFIX = "python:"
 MOST_BYTES = 1_000_000
 """A source file may be this long."""
 KEYS = {"name", "python", "sha256"}
+KINDS: tuple[Kind, ...] = ("scheduler", "abr")
+"""What may be Python code."""
 _LOADING = threading.Lock()
 
 
@@ -36,12 +38,12 @@ def parts(choice: Choice) -> tuple[str, str]:
     """Return file and class of a choice; raise :class:`ConfigError` if it does not name both."""
     if isinstance(choice, dict):
         if set(choice) != KEYS or not all(isinstance(value, str) for value in choice.values()):
-            raise ConfigError(f"a scheduler in Python has {', '.join(sorted(KEYS))}: not {choice}")
+            raise ConfigError(f"an algorithm in Python has {', '.join(sorted(KEYS))}: not {choice}")
         return str(choice["python"]), str(choice["name"])
     file, colon, name = choice.removeprefix(PREFIX).rpartition(":")
     if not colon or not file.endswith(".py") or not name.isidentifier():
         raise ConfigError(
-            f"'{choice}' names no scheduler in Python; write \"python:FILE.py:CLASS\", "
+            f"'{choice}' names no algorithm in Python; write \"python:FILE.py:CLASS\", "
             "the file relative to the study file"
         )
     return file, name
@@ -87,8 +89,8 @@ def _check(choice: Choice, folder: Path, source: bytes) -> dict[str, str]:
     found = {"name": name, "python": file, "sha256": hashlib.sha256(source).hexdigest()}
     if isinstance(choice, dict) and choice != found:
         raise ConfigError(f"{folder / file}: is not the file that the study was planned with")
-    if name in names("scheduler"):
-        raise ConfigError(f"{folder / file}: a scheduler is called '{name}' already; rename it")
+    if any(name in names(kind) for kind in KINDS):
+        raise ConfigError(f"{folder / file}: an algorithm is called '{name}' already; rename it")
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:

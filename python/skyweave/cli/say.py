@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
@@ -9,7 +10,7 @@ from rich.table import Table
 
 from skyweave.console import Console
 from skyweave.plotting.words import mbps, percent
-from skyweave.report.criteria.grades import ORDER
+from skyweave.report.criteria.artefacts import Graded, tally, tally_words
 from skyweave.report.numbers.namer import Namer
 from skyweave.report.numbers.panel import Panel
 from skyweave.report.page.render import Rendered
@@ -38,13 +39,26 @@ def say(rendered: Rendered) -> None:
         console.print("Runs with other settings are in the report.\n")
     for found in rendered.answers:
         console.print(f"{found.place}, {found.direction}link: {found.sentence}")
-    if rendered.outcomes:
-        counts = [(grade, sum(o.grade == grade for o in rendered.outcomes)) for grade in ORDER]
-        said = ", ".join(f"{count} {grade}" for grade, count in counts if count)
-        console.print(f"\nCriteria: {said}.")
+    for sentence in rendered.caveats:
+        console.print(f"\n{sentence}")
+    if rendered.artefacts:
+        console.print()
+        console.print(_artefacts(rendered.artefacts))
+        console.print(f"\nArtefacts: {tally_words(tally(rendered.artefacts))}.")
     if rendered.flagged:
         console.print(f"\nLive runs flagged as late: {rendered.flagged}; the report names them.")
     console.print(f"\nReport: {rendered.page}", soft_wrap=True)
+
+
+def _artefacts(found: Sequence[Graded]) -> Table:
+    """Return a line for each artefact."""
+    table = Table(box=None)
+    for column in ("artefact", "grade"):
+        table.add_column(column, no_wrap=True)
+    table.add_column("its criteria")
+    for one in found:
+        table.add_row(one.id, one.grade, tally_words(one.counts))
+    return table
 
 
 def _row(panel: Panel, namer: Namer, cell: PathSet) -> list[str]:

@@ -20,6 +20,7 @@ from skyweave import _skyweave
 from skyweave.algorithms import catalogue
 from skyweave.algorithms.own import is_own
 from skyweave.engine import workloads
+from skyweave.engine.abr import Abr
 from skyweave.engine.scheduling import Scheduler
 from skyweave.errors import ConfigError
 from skyweave.model.config import Connection, Path, Run
@@ -32,15 +33,17 @@ def simulate(
     paths: Sequence[Path] = (),
     connections: Sequence[Connection] = (),
     schedulers: dict[int, Scheduler] | None = None,
+    abrs: dict[int, Abr] | None = None,
     seed: int = 1,
     stop_after_s: float = 3600.0,
 ) -> Record:
     """Simulate a run in virtual time; the same run gives the same record on every machine.
 
     Either hand over a whole ``run``, or its parts. ``schedulers`` replaces the named scheduler of
-    a connection (by its place) with an object of yours, see :class:`skyweave.Scheduler`.
+    a connection (by its place) with an object of yours, see :class:`skyweave.Scheduler`, and
+    ``abrs`` the ABR algorithm of an adaptive film, see :class:`skyweave.Abr`.
 
-    Raises :class:`skyweave.ConfigError` for a run that makes no sense, and whatever a scheduler of
+    Raises :class:`skyweave.ConfigError` for a run that makes no sense, and whatever an object of
     yours raised.
     """
     if run is None:
@@ -50,13 +53,14 @@ def simulate(
             seed=seed,
             stop_after_s=stop_after_s,
         )
-    objects = schedulers or {}
+    objects, abrs = schedulers or {}, abrs or {}
     check_names(run, objects)
+    check_abrs(run, abrs)
     for connection in run.connections:
         workloads.check_simulated(connection.workload)
     own = {place: (type(one).__name__, one) for place, one in objects.items()}
     try:
-        raw = _skyweave.simulate(engine_json(run), own)
+        raw = _skyweave.simulate(engine_json(run), own, abrs)
     except ValueError as error:
         raise ConfigError(str(error)) from None
     names = [*raw.path_names, ""]  # the connection's own rows have path -1
@@ -69,6 +73,7 @@ def simulate(
             "skyweave": _skyweave.build_info()["version"],
             "seed": run.seed,
             **({"schedulers": _sources(objects)} if objects else {}),
+            **({"abrs": _sources(abrs)} if abrs else {}),
         },
         application={
             kind: workloads.frame(kind, connections, dict(columns))
@@ -84,7 +89,12 @@ def engine_json(run: Run) -> str:
     """
     default = Connection.model_fields["scheduler"].default
     connections = tuple(
-        one.model_copy(update={"scheduler": default}) if is_own(one.scheduler) else one
+        one.model_copy(
+            update={
+                "scheduler": default if is_own(one.scheduler) else one.scheduler,
+                "workload": workloads.named(one.workload),
+            }
+        )
         for one in run.connections
     )
     return run.model_copy(update={"connections": connections}).model_dump_json()
@@ -106,6 +116,17 @@ def check_names(run: Run, objects: Container[int] = ()) -> None:
         catalogue.check("congestion", connection.congestion)
 
 
+def check_abrs(run: Run, objects: Container[int] = ()) -> None:
+    """Refuse an ABR algorithm in Python without an object for the place of its connection."""
+    for place, connection in enumerate(run.connections):
+        choice = workloads.own_abr(connection.workload)
+        if choice is not None and place not in objects:
+            raise ConfigError(
+                f"connection {place}: its ABR algorithm {catalogue.label(choice)} is Python code; "
+                f"hand an object of it over as abrs={{{place}: ...}}"
+            )
+
+
 def _frame(
     columns: Mapping[str, npt.NDArray[np.float64] | list[str]],
     names: list[str],
@@ -117,8 +138,8 @@ def _frame(
     return frame.select(pl.col(name).cast(kind) for name, kind in schema.items())
 
 
-def _sources(objects: Mapping[int, Scheduler]) -> dict[str, dict[str, str | None]]:
-    """Return class and SHA-256 of the source file of schedulers in Python, by place.
+def _sources(objects: Mapping[int, object]) -> dict[str, dict[str, str | None]]:
+    """Return class and SHA-256 of the source file of algorithms in Python, by place.
 
     What has no file (a class typed at a prompt) has no hash.
     """

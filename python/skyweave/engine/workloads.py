@@ -11,6 +11,8 @@ from typing import Any
 import polars as pl
 
 from skyweave import _skyweave
+from skyweave.algorithms.catalogue import Choice
+from skyweave.algorithms.own import is_own
 from skyweave.errors import ConfigError
 from skyweave.model.config import Bulk, Workload
 
@@ -30,6 +32,8 @@ _OF_PROGRAMS = {
     },
 }  # fmt: skip
 """What a workload may say of what a program plays; the rest the program decides."""
+NO_ABR = "fixed"
+"""What an adaptive film names where Python code chooses."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +63,17 @@ def program_of(workload: Bulk | Workload) -> str | None:
     return name if name in PROGRAMS.get(workload.kind, ()) else None
 
 
+def own_abr(workload: Bulk | Workload) -> Choice | None:
+    """Return the ABR algorithm of an adaptive film if it is Python code."""
+    choice: Choice | None = getattr(workload, "abr", None)
+    return choice if isinstance(choice, str | dict) and is_own(choice) else None
+
+
+def named(workload: Bulk | Workload) -> Bulk | Workload:
+    """Return the workload as the engine reads it: Python code decides in place of a named ABR."""
+    return workload if own_abr(workload) is None else workload.model_copy(update={"abr": NO_ABR})
+
+
 def check_simulated(workload: Bulk | Workload) -> None:
     """Refuse a workload that the simulator has no code for: :class:`ConfigError`."""
     name = program_of(workload)
@@ -75,7 +90,7 @@ def check(workload: Bulk | Workload) -> None:
     if program_of(workload) is not None:
         return
     try:
-        _skyweave.check_workload(workload.model_dump_json())
+        _skyweave.check_workload(named(workload).model_dump_json())
     except ValueError as error:
         raise ConfigError(str(error)) from None
 

@@ -47,6 +47,9 @@ def refusal(run: config.Run) -> str | None:
 
 def _workload(connection: config.Connection) -> str | None:
     """Return why the workload cannot be."""
+    abr = workloads.own_abr(connection.workload)
+    if abr is not None:
+        return f"live runs have no ABR algorithms in Python, and '{catalogue.label(abr)}' is one"
     try:
         workloads.check(connection.workload)
     except ConfigError as error:

@@ -1,5 +1,6 @@
 """From records to metrics, grades, figures and one page that a person likes to read."""
 
+from skyweave.report.criteria.artefacts import Graded
 from skyweave.report.criteria.evaluate import Outcome
 from skyweave.report.numbers.namer import Namer
 from skyweave.report.numbers.panel import Panel
@@ -11,6 +12,7 @@ __all__ = [
     "Answer",
     "Draws",
     "Estimate",
+    "Graded",
     "Namer",
     "Outcome",
     "Panel",

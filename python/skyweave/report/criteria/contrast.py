@@ -34,4 +34,5 @@ def contrast(criterion: Contrast, results: Results) -> Found | str:
     ours = ", ".join(f"{name} {with_interval(value)}" for name, value in found.items())
     band = f"{panel.drives} > {other.drives}"
     grade = grades.grade_order(difference, ">")
-    return found_on(panel, Finding(grade, ours, criterion.published or band, band, found))
+    fewer = min(panel, other, key=lambda one: len(one.names))
+    return found_on(fewer, Finding(grade, ours, criterion.published or band, band, found))

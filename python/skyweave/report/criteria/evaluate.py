@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from skyweave.report.criteria.finding import Finding, numbers
-from skyweave.report.criteria.grades import NOT_TESTED, Grade
+from skyweave.report.criteria.grades import NOT_ATTEMPTED, Grade
 from skyweave.report.criteria.kinds import KINDS, Found
+from skyweave.report.criteria.qualified import qualified
 from skyweave.report.numbers.panel import Results
 from skyweave.study.language.criteria import Criterion
 
@@ -21,6 +22,9 @@ class Outcome:
     figure: str
     text: str
     grade: Grade
+    said: Grade
+    """What the values say, before inputs, assumptions and the number of runs are looked at."""
+    put_in: str
     ours: str
     published: str
     band: str
@@ -36,17 +40,20 @@ class Outcome:
 
 
 def evaluate(criteria: Sequence[Criterion], results: Results) -> list[Outcome]:
-    """Grade each criterion; those whose drives were not run are "not tested"."""
-    return [_outcome(one, KINDS[type(one)](one, results)) for one in criteria]
+    """Grade each criterion; those whose drives were not run are "not attempted"."""
+    return [_outcome(one, results, KINDS[type(one)](one, results)) for one in criteria]
 
 
-def _outcome(criterion: Criterion, found: Found | str) -> Outcome:
+def _outcome(criterion: Criterion, results: Results, found: Found | str) -> Outcome:
     """Put what was found beside its criterion."""
     if isinstance(found, str):
         return _untested(criterion, found)
+    by = qualified(criterion, results, found)
     return Outcome(
         **_shared(criterion),
         **_told(criterion, found.finding),
+        grade=by.grade,
+        put_in=by.put_in,
         drives=found.drives,
         samples=found.samples,
         seeds=found.seeds,
@@ -57,7 +64,7 @@ def _outcome(criterion: Criterion, found: Found | str) -> Outcome:
 def _told(criterion: Criterion, finding: Finding) -> dict[str, Any]:
     """Return what a finding says of a criterion."""
     return {
-        "grade": finding.grade,
+        "said": finding.grade,
         "ours": finding.ours,
         "published": _typeset(finding.published),
         "band": _typeset(finding.band),
@@ -69,7 +76,9 @@ def _told(criterion: Criterion, finding: Finding) -> dict[str, Any]:
 def _untested(criterion: Criterion, note: str) -> Outcome:
     return Outcome(
         **_shared(criterion),
-        grade=NOT_TESTED,
+        grade=NOT_ATTEMPTED,
+        said=NOT_ATTEMPTED,
+        put_in="",
         ours="\N{EN DASH}",
         published=_typeset(str(getattr(criterion, "published", ""))),
         band="",

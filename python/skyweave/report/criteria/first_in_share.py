@@ -18,7 +18,7 @@ from skyweave.study.language.criteria import FirstInShare
 
 @of_variants(FirstInShare)
 def first(criterion: FirstInShare, found: list[Variant]) -> Finding:
-    """Grade whether one value of a setting leads in a share of the cells."""
+    """Grade whether one value of a setting leads all others, ties apart, in a share of cells."""
     groups = [g for g in grouped(criterion, found, criterion.by).values() if criterion.winner in g]
     need(criterion, criterion.by, groups)
     leads = []
@@ -38,5 +38,5 @@ def first(criterion: FirstInShare, found: list[Variant]) -> Finding:
 
 
 def _leads(sign: float) -> Callable[[Values], Any]:
-    """Return whether the first of several values is the largest (``sign`` -1: the smallest)."""
-    return lambda v: np.all(sign * v[0] >= sign * v[1:], axis=0)
+    """Return whether the first of several values leads (``sign`` -1: is least); no tie leads."""
+    return lambda v: np.all(sign * v[0] > sign * v[1:], axis=0)

@@ -1,8 +1,11 @@
-"""The three grades (docs/studies.md), as plain logic on estimates.
+"""The grades (docs/studies.md), as plain logic on estimates.
 
 *reproduced*: the ordering holds with an interval that excludes a tie, and the interval overlaps the
 published band. *direction only*: the ordering holds, the rest does not. *not reproduced*: else.
 An interval that does not exist (fewer than two drives) excludes nothing.
+
+These three are what the values say. What stands behind the values can take the place of them
+(``qualified.py``): *preliminary*, *assumption*, *input or identity*. *not attempted*: no runs.
 """
 
 from __future__ import annotations
@@ -12,17 +15,50 @@ from typing import Literal
 
 from skyweave.report.numbers.stats import Estimate
 
-Grade = Literal["reproduced", "direction only", "not reproduced", "not tested"]
+Grade = Literal[
+    "reproduced",
+    "direction only",
+    "not reproduced",
+    "preliminary",
+    "assumption",
+    "input or identity",
+    "not attempted",
+]
 REPRODUCED: Grade = "reproduced"
 DIRECTION: Grade = "direction only"
 NOT_REPRODUCED: Grade = "not reproduced"
-NOT_TESTED: Grade = "not tested"
-ORDER: tuple[Grade, ...] = (REPRODUCED, DIRECTION, NOT_REPRODUCED, NOT_TESTED)
+PRELIMINARY: Grade = "preliminary"
+ASSUMPTION: Grade = "assumption"
+INPUT: Grade = "input or identity"
+NOT_ATTEMPTED: Grade = "not attempted"
+ORDER: tuple[Grade, ...] = (
+    REPRODUCED,
+    DIRECTION,
+    NOT_REPRODUCED,
+    PRELIMINARY,
+    ASSUMPTION,
+    INPUT,
+    NOT_ATTEMPTED,
+)
+"""As they are counted and listed."""
+WEAKER: tuple[Grade, ...] = (
+    NOT_ATTEMPTED,
+    INPUT,
+    REPRODUCED,
+    DIRECTION,
+    ASSUMPTION,
+    PRELIMINARY,
+    NOT_REPRODUCED,
+)
+"""From what says nothing, by what says most, to what fails: the last one there is decides."""
 
 
 def worst(grades: Iterable[Grade]) -> Grade:
-    """Return the worst of some grades."""
-    return max(grades, key=ORDER.index)
+    """Return the weakest of some grades.
+
+    What was not attempted and what is put in count only where there is nothing else.
+    """
+    return max(grades, key=WEAKER.index)
 
 
 def grade_order(difference: Estimate, relation: Literal[">", ">="]) -> Grade:

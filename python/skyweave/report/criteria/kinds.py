@@ -18,9 +18,12 @@ class Found:
 
     finding: Finding
     drives: int
+    """Runs of each cell: seeds, or pieces of recorded drives; the fewest if cells differ."""
     samples: int
     seeds: str
     data: str
+    one_drive: bool = False
+    """All of them are pieces of one recorded drive."""
 
 
 Evaluate = Callable[[Any, Results], Found | str]
@@ -66,7 +69,8 @@ def of_variants(kind: type) -> Callable[[Find], Find]:
             if why is not None:
                 return why
             found = variants_of(results, criterion)
-            return found_on(found[0].panel, find(criterion, found))
+            fewest = min((one.panel for one in found), key=lambda panel: len(panel.names))
+            return found_on(fewest, find(criterion, found))
 
         KINDS[kind] = evaluate
         return find
@@ -87,6 +91,7 @@ def found_on(panel: Panel, finding: Finding) -> Found:
         samples=panel.samples_each,
         seeds=seeds_text(panel.seeds),
         data=data_text(panel),
+        one_drive=not panel.synthetic and len({n.partition("#")[0] for n in panel.names}) == 1,
     )
 
 

@@ -14,8 +14,9 @@ from skyweave.plotting.style import DARK, LIGHT, variables
 from skyweave.plotting.words import mbps, percent, seeds_text
 from skyweave.printing import visible_lines
 from skyweave.report.criteria.agreement import engines_table
+from skyweave.report.criteria.artefacts import Graded, tally, tally_words
 from skyweave.report.criteria.evaluate import Outcome
-from skyweave.report.criteria.grades import ORDER
+from skyweave.report.criteria.grades import DIRECTION, NOT_ATTEMPTED, NOT_REPRODUCED, ORDER
 from skyweave.report.figures.gallery import Drawn
 from skyweave.report.numbers.engines import compare
 from skyweave.report.numbers.lateness import LATE_MS, EngineFacts, engine_facts
@@ -28,7 +29,10 @@ GRADE_CLASS = {
     "reproduced": "good",
     "direction only": "half",
     "not reproduced": "bad",
-    "not tested": "none",
+    "preliminary": "none",
+    "assumption": "none",
+    "input or identity": "none",
+    "not attempted": "none",
 }
 
 
@@ -43,6 +47,8 @@ class Content:
     panels: Sequence[Panel]
     figures: Sequence[Drawn]
     outcomes: Sequence[Outcome]
+    artefacts: Sequence[Graded]
+    caveats: Sequence[str]
 
 
 def render(content: Content) -> str:
@@ -74,9 +80,7 @@ def _context(content: Content) -> dict[str, Any]:
     """Return the variables of the template."""
     frozen = content.results.frozen
     plan, namer = frozen["plan"], Namer(frozen["plan"])
-    exact = [outcome for outcome in content.outcomes if outcome.study_class == "EXACT"]
     facts = engine_facts(content.results)
-    claims = [outcome for outcome in content.outcomes if outcome.study_class != "EXACT"]
     return {
         "study": plan["study"],
         "report": plan["report"],
@@ -90,13 +94,13 @@ def _context(content: Content) -> dict[str, Any]:
         "tables": [_table(panel, namer, content.panels) for panel in content.panels],
         "figures": [_figure(figure, content.outcomes) for figure in content.figures],
         "outcomes": content.outcomes,
-        "failed": [o for o in content.outcomes if o.grade in ORDER[1:3]],
-        "untested": [o for o in content.outcomes if o.grade == ORDER[3]],
-        "counts": [(g, sum(o.grade == g for o in claims)) for g in ORDER],
-        "exact": (sum(o.grade == ORDER[0] for o in exact), len(exact)),
+        "failed": [o for o in content.outcomes if o.said in (DIRECTION, NOT_REPRODUCED)],
+        "untested": [o for o in content.outcomes if o.grade == NOT_ATTEMPTED],
+        "artefacts": content.artefacts,
+        "counts": [(g, n) for g, n in tally(content.artefacts).items() if n or g in ORDER[:3]],
+        "caveats": content.caveats,
+        "tally_words": tally_words,
         "grade_class": GRADE_CLASS,
-        "synthetic": all(panel.synthetic for panel in content.panels),
-        "some_synthetic": any(panel.synthetic for panel in content.panels),
         "origins": _origins(content.panels, namer),
         "paths": plan["paths"],
         "provenance": _provenance(content, facts),

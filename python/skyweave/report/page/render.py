@@ -8,11 +8,13 @@ from pathlib import Path
 
 from skyweave.errors import ResultsError
 from skyweave.model.files import write_whole
+from skyweave.report.criteria.artefacts import Graded, graded
 from skyweave.report.criteria.evaluate import Outcome, evaluate
 from skyweave.report.figures.gallery import draw_all, standard_figures
 from skyweave.report.numbers.lateness import engine_facts
 from skyweave.report.numbers.namer import Namer
 from skyweave.report.numbers.panel import Panel, Results
+from skyweave.report.page.caveats import caveats_of
 from skyweave.report.page.html import Content, render
 from skyweave.report.page.summary import selections_of, summary
 from skyweave.report.page.words import Answer, answers
@@ -30,10 +32,13 @@ class Rendered:
     page: Path
     panels: list[Panel]
     outcomes: list[Outcome]
+    artefacts: list[Graded]
     answers: list[Answer]
     namer: Namer
     flagged: int
     """Live runs that were late; the page names them."""
+    caveats: list[str]
+    """What the whole report stands on, in sentences."""
 
 
 def render_report(out: Path) -> Rendered:
@@ -46,8 +51,10 @@ def render_report(out: Path) -> Rendered:
     specs = [FigureSpec.model_validate(spec) for spec in plan["figures"]]
     outcomes = evaluate(published.criteria, results)
     figures = draw_all(results, specs or standard_figures(results, selections), published)
-    page = render(Content(results, panels, figures, outcomes))
-    facts = json.dumps(summary(results, panels, outcomes), indent=1, sort_keys=True)
+    artefacts = graded(published.artefacts, outcomes, {spec.id: spec.title for spec in specs})
+    caveats = caveats_of(results, panels)
+    page = render(Content(results, panels, figures, outcomes, artefacts, caveats))
+    facts = json.dumps(summary(results, panels, outcomes, artefacts), indent=1, sort_keys=True)
     try:
         write_whole(out / SUMMARY, facts + "\n")
         write_whole(out / PAGE, page)
@@ -58,4 +65,5 @@ def render_report(out: Path) -> Rendered:
         ) from error
     namer = Namer(plan)
     late = len(engine_facts(results).flagged)
-    return Rendered(out / PAGE, panels, outcomes, answers(panels, namer), namer, late)
+    said = answers(panels, namer)
+    return Rendered(out / PAGE, panels, outcomes, artefacts, said, namer, late, caveats)

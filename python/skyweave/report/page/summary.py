@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from skyweave.report.criteria.agreement import engines_summary
+from skyweave.report.criteria.artefacts import Graded, facts, tally
 from skyweave.report.criteria.evaluate import Outcome
 from skyweave.report.criteria.grades import ORDER
 from skyweave.report.numbers import metrics
@@ -38,7 +39,9 @@ def selections_of(results: Results) -> list[Selection]:
     return found
 
 
-def summary(results: Results, panels: list[Panel], outcomes: list[Outcome]) -> dict[str, Any]:
+def summary(
+    results: Results, panels: list[Panel], outcomes: list[Outcome], artefacts: list[Graded]
+) -> dict[str, Any]:
     """Return what ``summary.json`` holds."""
     frozen = results.frozen
     return {
@@ -51,6 +54,8 @@ def summary(results: Results, panels: list[Panel], outcomes: list[Outcome]) -> d
         **engine_facts(results).summary(),
         "engines": engines_summary(results),
         "panels": [_panel(panel) for panel in panels],
+        "artefact_grades": tally(artefacts),
+        "artefacts": facts(artefacts),
         "grades": {grade: sum(outcome.grade == grade for outcome in outcomes) for grade in ORDER},
         "criteria": [asdict(outcome) for outcome in outcomes],
     }

@@ -60,6 +60,7 @@ def check_selections(plan: Plan, published: Published, labels: list[Labels]) -> 
         chosen = [criterion]
         if isinstance(criterion, Contrast):
             chosen.append(criterion.model_copy(update={"drives": criterion.than}))
+        chosen += [criterion.model_copy(update={"drives": name}) for name in criterion.assumed]
         for one in chosen:
             if one.drives not in sources:
                 hint = suggest(one.drives, sources)

@@ -1,4 +1,4 @@
-"""Schedulers in Python that a plan names, with the hashes of their sources."""
+"""Algorithms in Python that a plan names, with the hashes of their sources."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from skyweave.algorithms.catalogue import Choice
-from skyweave.algorithms.own import is_own, resolved
+from skyweave.algorithms.own import KINDS, is_own, resolved
 from skyweave.errors import ConfigError
 from skyweave.study.language.plan import Plan
 
@@ -24,30 +24,30 @@ def with_own(plan: Plan, folder: Path) -> Plan:
         }
     )
     seen: dict[str, dict[str, Any]] = {}
-    for one in own_schedulers(plan):
+    for one in own_algorithms(plan):
         if seen.setdefault(one["name"], one) != one:
             files = f"{seen[one['name']]['python']} and {one['python']}"
-            raise ConfigError(f"{files} both have a scheduler '{one['name']}'; rename one")
+            raise ConfigError(f"{files} both have an algorithm '{one['name']}'; rename one")
     return plan
 
 
-def own_schedulers(plan: Plan) -> list[dict[str, Any]]:
-    """Return the schedulers in Python that a plan names, each once: name, file, hash."""
+def own_algorithms(plan: Plan) -> list[dict[str, Any]]:
+    """Return the algorithms in Python that a plan names, each once: name, file, hash."""
     found: list[dict[str, Any]] = []
     for settings in (plan.settings, *plan.compare):
-        for choice in settings.scheduler or ():
+        for choice in (*(settings.scheduler or ()), *(settings.abr or ())):
             if isinstance(choice, dict) and is_own(choice) and choice not in found:
                 found.append(choice)
     return found
 
 
 def _resolved(settings: Any, folder: Path) -> Any:
-    if settings.scheduler is None or not any(map(is_own, settings.scheduler)):
-        return settings
-    schedulers: tuple[Choice, ...] = tuple(
-        resolved(choice, folder) if is_own(choice) else choice for choice in settings.scheduler
-    )
-    return settings.model_copy(update={"scheduler": schedulers})
+    update: dict[str, tuple[Choice, ...]] = {}
+    for kind in KINDS:
+        given: tuple[Choice, ...] = getattr(settings, kind) or ()
+        if any(map(is_own, given)):
+            update[kind] = tuple(resolved(one, folder) if is_own(one) else one for one in given)
+    return settings.model_copy(update=update) if update else settings
 
 
 def words(own: list[dict[str, Any]]) -> str:
@@ -60,18 +60,18 @@ def words(own: list[dict[str, Any]]) -> str:
 
 def check_own(study: Path, plan: Plan, cluster: str | None, no_code: bool) -> list[str]:
     """Return what a plan says of its code; raise :class:`ConfigError` where that may not run."""
-    own = own_schedulers(plan)
+    own = own_algorithms(plan)
     if not own:
         return []
     first = f"{own[0]['python']}:{own[0]['name']}"
     if no_code:
         raise ConfigError(
             f"{study}: names Python code ({first}), and --no-code refuses to run any; "
-            "leave the option out if you trust it, or take the scheduler out"
+            "leave the option out if you trust it, or take it out"
         )
     if cluster is not None:
         raise ConfigError(
-            f"{study}: its scheduler {first} is Python code, which runs on this machine alone; "
+            f"{study}: its algorithm {first} is Python code, which runs on this machine alone; "
             "leave out --cluster"
         )
     return [words(own)]

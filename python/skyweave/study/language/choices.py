@@ -7,7 +7,7 @@ import math
 from typing import Any
 
 from skyweave.algorithms.catalogue import Choice, Kind, check
-from skyweave.algorithms.own import is_own, parts
+from skyweave.algorithms.own import KINDS, is_own, parts
 from skyweave.errors import ConfigError
 from skyweave.model.limits import MOST_RUNS
 
@@ -50,7 +50,7 @@ def checked(kind: Kind, given: tuple[Choice, ...] | None) -> tuple[Choice, ...] 
     """
     for choice in given or ():
         try:
-            if kind == "scheduler" and is_own(choice):
+            if kind in KINDS and is_own(choice):
                 parts(choice)
             else:
                 check(kind, choice)

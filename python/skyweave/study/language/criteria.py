@@ -11,6 +11,7 @@ from skyweave.model.validated import Positive, StudyModel, complaint
 from skyweave.results.pathset import PathSet
 from skyweave.results.quantities import BIN_S, Compared, Measured
 from skyweave.results.selection import Selection, Setting, check_statistic
+from skyweave.study.language.artefacts import Artefact, check_artefacts
 from skyweave.study.language.figures import PublishedValue
 
 
@@ -23,6 +24,11 @@ class _Criterion(Selection):
     study_class: str = "SHAPE"
     source: str = ""
     note: str = ""
+    assumed: tuple[str, ...] = ()
+    """Groups of drives that differ from ``drives`` in what is assumed.
+
+    A grade that is not the same on all of them is the assumption's.
+    """
 
 
 class Ordering(_Criterion):
@@ -341,4 +347,11 @@ class Published(StudyModel):
     title: str = ""
     citation: str = ""
     values: tuple[PublishedValue, ...] = ()
+    artefacts: tuple[Artefact, ...] = ()
+    """Without them each figure that has criteria is one."""
     criteria: tuple[Criterion, ...] = ()
+
+    @model_validator(mode="after")
+    def _belong(self) -> Self:
+        check_artefacts(self.artefacts, [criterion.id for criterion in self.criteria])
+        return self

@@ -40,15 +40,20 @@ def default_engine() -> Engine:
 
 
 def with_objects(engine: Any, folder: Path) -> Engine:
-    """Return the engine that gets fresh objects of the schedulers in Python that runs name.
+    """Return the engine that gets fresh objects of the algorithms in Python that runs name.
 
     Their files are below ``folder``. This is where the code of a study is imported, and runs.
     """
 
     def simulated(run: Run) -> Record:
-        chosen = {place: one.scheduler for place, one in enumerate(run.connections)}
-        own = {place: load(one, folder) for place, one in chosen.items() if is_own(one)}
-        record: Record = engine(run, schedulers=own)
+        places = list(enumerate(run.connections))
+        schedulers = {place: one.scheduler for place, one in places}
+        abrs = {place: workloads.own_abr(one.workload) for place, one in places}
+        record: Record = engine(
+            run,
+            schedulers={at: load(one, folder) for at, one in schedulers.items() if is_own(one)},
+            abrs={at: load(one, folder) for at, one in abrs.items() if one is not None},
+        )
         return record
 
     return simulated

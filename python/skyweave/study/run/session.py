@@ -18,7 +18,7 @@ from skyweave.results.store import Store
 from skyweave.study.compile.drives import Makers, default_makers, gather
 from skyweave.study.compile.expand import EngineName, Job, expand
 from skyweave.study.compile.films import with_films
-from skyweave.study.compile.own import check_own, own_schedulers, with_own, words
+from skyweave.study.compile.own import check_own, own_algorithms, with_own, words
 from skyweave.study.compile.size import check_runs
 from skyweave.study.language.plan import Plan, load_plan, load_published
 from skyweave.study.run.cluster import run_on_cluster
@@ -78,7 +78,7 @@ class Prepared:
     @property
     def code(self) -> list[str]:
         """What Python code of its own the study runs, in a sentence; nothing if it has none."""
-        own = own_schedulers(self.plan)
+        own = own_algorithms(self.plan)
         return [words(own)] if own else []
 
     @property
