@@ -75,6 +75,9 @@ def test_quantities_are_those_of_the_tables() -> None:
     assert paced["late_share"][0] > 0.98
     assert paced["late_share"][0] + paced["lost_share"][0] == pytest.approx(1.0)
     assert 25 < paced["delay_p50_ms"][0] < 26
+    assert paced["timely_mbps"][0] < 0.02
+    table |= {"deadline_ms": 30}
+    assert quantities(table)["timely_mbps"][0] == pytest.approx(1.0, rel=0.03)
     # A request that was never complete counts as one that takes forever.
     cut = quantities({"kind": "requests", "object_bytes": [90_000_000], "duration_s": 1})
     assert np.isinf(cut["request_p50_ms"][0])

@@ -7,6 +7,7 @@
 
 use crate::application::Application;
 use crate::describe::Describe;
+use crate::ease::Ease;
 use crate::error::{WorkloadError, within};
 use crate::streams::{Read, StreamId, Streams};
 use crate::table::{Cell, Column, Row};
@@ -28,6 +29,7 @@ const COLUMNS: &[Column] = &[
     Column { name: "sent_s", kind: "number", meaning: "the piece was made" },
     Column { name: "arrived_s", kind: "number", meaning: "its last byte came; none: it never did" },
     Column { name: "delay_ms", kind: "number", meaning: "from one to the other" },
+    Column { name: "bytes", kind: "count", meaning: "its size" },
     Column { name: "late", kind: "flag", meaning: "it came after its deadline" },
     Column { name: "lost", kind: "flag", meaning: "it did not come" },
 ];
@@ -69,6 +71,9 @@ pub struct Paced {
     /// Use a stream even where there are DATAGRAMs.
     #[serde(default)]
     pub reliable: bool,
+    /// Make smaller pieces about foreseen outages.
+    #[serde(default)]
+    pub ease: Option<Ease>,
 }
 
 fn up() -> Ways {
@@ -130,6 +135,9 @@ impl Describe for Paced {
         within("rate_mbps", self.rate_mbps, (1e-6, 1e5))?;
         let piece_bytes = (HEAD_BYTES as f64, MAX_PIECE_BYTES as f64);
         within("piece_bytes", self.piece_bytes as f64, piece_bytes)?;
+        if let Some(ease) = self.ease {
+            ease.check()?;
+        }
         within("deadline_ms", self.deadline_ms, (0.0, 1e9))?;
         within("duration_s", self.duration_s, (1e-3, 1e6))?;
         if self.on_s.is_some() != self.off_s.is_some() {
@@ -244,11 +252,17 @@ impl Head {
     }
 }
 
+/// A piece always has its head.
+fn eased(piece_bytes: u64, share: f64) -> u64 {
+    ((piece_bytes as f64 * share) as u64).max(HEAD_BYTES as u64)
+}
+
 #[derive(Debug)]
 struct Sender {
     schedule: Schedule,
     piece_bytes: u64,
     reliable: bool,
+    ease: Option<Ease>,
     started_at: Option<Instant>,
     next: u64,
     stream: Option<StreamId>,
@@ -262,6 +276,7 @@ impl Sender {
             schedule: paced.schedule(),
             piece_bytes: paced.piece_bytes,
             reliable: paced.reliable,
+            ease: paced.ease,
             started_at: None,
             next: 0,
             stream: None,
@@ -277,17 +292,25 @@ impl Sender {
     fn work(&mut self, now: Instant, streams: &mut dyn Streams) {
         let fits = streams.longest_datagram_bytes() as u64 >= self.piece_bytes;
         while self.due_at().is_some_and(|at| at <= now) {
-            let head = Head { piece: self.next as u32, bytes: self.piece_bytes, sent_at: now };
-            let mut head = head.to_bytes();
+            let bytes = self.bytes(now, streams);
+            let mut head = Head { piece: self.next as u32, bytes, sent_at: now }.to_bytes();
             self.next += 1;
             if fits && !self.reliable {
-                head.resize(self.piece_bytes as usize, 0);
+                head.resize(bytes as usize, 0);
                 streams.send_datagram(&head);
             } else if self.waiting.len() < MAX_WAITING {
-                self.waiting.push_back((head, self.piece_bytes - HEAD_BYTES as u64));
+                self.waiting.push_back((head, bytes - HEAD_BYTES as u64));
             }
         }
         self.write(streams);
+    }
+
+    /// Size of the piece that is due.
+    fn bytes(&self, now: Instant, streams: &dyn Streams) -> u64 {
+        match self.ease.filter(|ease| ease.is_due(now, streams)) {
+            None => self.piece_bytes,
+            Some(ease) => eased(self.piece_bytes, ease.share),
+        }
     }
 
     fn write(&mut self, streams: &mut dyn Streams) {
@@ -314,7 +337,8 @@ impl Sender {
 #[derive(Debug, Default)]
 struct Incoming {
     head: Vec<u8>,
-    left_bytes: u64,
+    /// What has come of what follows it.
+    read_bytes: u64,
     /// What came makes no sense: nothing more is read.
     broken: bool,
 }
@@ -323,10 +347,12 @@ struct Incoming {
 struct Receiver {
     schedule: Schedule,
     piece_bytes: u64,
+    /// Size of a piece that is made about a foreseen outage.
+    eased_bytes: Option<u64>,
     deadline: Duration,
     direction: Direction,
-    /// Sent and arrived.
-    pieces: BTreeMap<u32, (Instant, Instant)>,
+    /// Head and arrival.
+    pieces: BTreeMap<u32, (Head, Instant)>,
     incoming: BTreeMap<StreamId, Incoming>,
 }
 
@@ -335,6 +361,7 @@ impl Receiver {
         Self {
             schedule: paced.schedule(),
             piece_bytes: paced.piece_bytes,
+            eased_bytes: paced.ease.map(|ease| eased(paced.piece_bytes, ease.share)),
             deadline: Duration::from_secs_f64(paced.deadline_ms * 1e-3),
             direction,
             pieces: BTreeMap::new(),
@@ -345,12 +372,17 @@ impl Receiver {
     /// A piece is complete. One that cannot be, or came before, is left out.
     fn note(&mut self, now: Instant, head: Head) {
         let known = self.schedule.due(u64::from(head.piece)).is_some();
-        if known && head.bytes == self.piece_bytes && head.sent_at <= now {
-            self.pieces.entry(head.piece).or_insert((head.sent_at, now));
+        if known && self.has_size(head.bytes) && head.sent_at <= now {
+            self.pieces.entry(head.piece).or_insert((head, now));
         }
     }
 
+    fn has_size(&self, bytes: u64) -> bool {
+        bytes == self.piece_bytes || self.eased_bytes == Some(bytes)
+    }
+
     fn read(&mut self, now: Instant, stream: StreamId, streams: &mut dyn Streams) {
+        let sizes = [Some(self.piece_bytes), self.eased_bytes];
         loop {
             let incoming = self.incoming.entry(stream).or_default();
             while incoming.head.len() < HEAD_BYTES && !incoming.broken {
@@ -358,18 +390,18 @@ impl Receiver {
                     Read::Data(data) => incoming.head.extend(data),
                     Read::Blocked | Read::Finished | Read::Reset => return,
                 }
-                incoming.left_bytes = self.piece_bytes - HEAD_BYTES as u64;
             }
             let Some(head) = Head::parse(&incoming.head) else { return };
-            incoming.broken |= head.bytes != self.piece_bytes;
+            incoming.broken |= !sizes.contains(&Some(head.bytes));
             if incoming.broken {
                 return;
             }
-            incoming.left_bytes -= streams.skip(stream, incoming.left_bytes);
-            if incoming.left_bytes > 0 {
+            let left_bytes = head.bytes - HEAD_BYTES as u64 - incoming.read_bytes;
+            incoming.read_bytes += streams.skip(stream, left_bytes);
+            if incoming.read_bytes < head.bytes - HEAD_BYTES as u64 {
                 return;
             }
-            incoming.head.clear();
+            *incoming = Incoming::default();
             self.note(now, head);
         }
     }
@@ -377,9 +409,9 @@ impl Receiver {
     /// Every piece that was to be here by `end`. What the sender did not make, because the connection
     /// came late, counts from the first piece on that is known.
     fn rows(&self, zero: Instant, end: Instant) -> Vec<Row> {
-        let Some((first, (sent_at, _))) = self.pieces.first_key_value() else { return Vec::new() };
+        let Some((first, (head, _))) = self.pieces.first_key_value() else { return Vec::new() };
         let before = self.schedule.due(u64::from(*first)).unwrap_or_default();
-        let started_at = sent_at.saturating_sub(before);
+        let started_at = head.sent_at.saturating_sub(before);
         let pieces = (0..).map_while(|piece| Some((piece, started_at + self.schedule.due(piece)?)));
         let judged = pieces.take_while(|(_, due_at)| *due_at + self.deadline <= end);
         judged.map(|(piece, due_at)| self.row(zero, piece as u32, due_at)).collect()
@@ -387,14 +419,15 @@ impl Receiver {
 
     fn row(&self, zero: Instant, piece: u32, due_at: Instant) -> Row {
         let came = self.pieces.get(&piece);
-        let sent_at = came.map_or(due_at, |(sent_at, _)| *sent_at);
-        let delay = came.map(|(sent_at, arrived_at)| *arrived_at - *sent_at);
+        let sent_at = came.map_or(due_at, |(head, _)| head.sent_at);
+        let delay = came.map(|(head, arrived_at)| *arrived_at - head.sent_at);
         vec![
             Cell::Word(self.direction.name()),
             Cell::Count(u64::from(piece)),
             Cell::seconds(zero, Some(sent_at)),
             Cell::seconds(zero, came.map(|(_, arrived_at)| *arrived_at)),
             Cell::number(delay.map(|delay| delay.as_secs_f64() * 1e3)),
+            came.map_or(Cell::Nothing, |(head, _)| Cell::Count(head.bytes)),
             Cell::Flag(delay.is_some_and(|delay| delay > self.deadline)),
             Cell::Flag(delay.is_none()),
         ]

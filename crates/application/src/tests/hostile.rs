@@ -42,6 +42,7 @@ fn victims() -> Vec<Box<dyn Describe>> {
         on_s: None,
         off_s: None,
         reliable: false,
+        ease: None,
     };
     let video = Video::default();
     let adaptive = r#"{"abr": "robust-mpc", "ladder_mbps": [0.0001, 0.0002], "film_s": 8}"#;

@@ -11,6 +11,7 @@ fn paced(direction: Ways) -> Paced {
         on_s: None,
         off_s: None,
         reliable: false,
+        ease: None,
     }
 }
 

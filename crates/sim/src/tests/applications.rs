@@ -2,9 +2,10 @@
 
 use super::world::*;
 use crate::{ConnectionConfig, Outcome, Transport};
-use application::{Adaptive, Cell, Paced, Requests, Video, Ways, Workload};
+use application::{Adaptive, Cell, Ease, Paced, Requests, Video, Ways, Workload};
 use congestion::Algorithm as Congestion;
-use link::{Direction, PathConfig};
+use forecast::ForecastWindow;
+use link::{Direction, PathConfig, PathForecast};
 use mptcp::Mode;
 use scheduler::Algorithm as Scheduling;
 
@@ -40,6 +41,7 @@ fn paced(direction: Ways, rate_mbps: f64) -> Paced {
         on_s: None,
         off_s: None,
         reliable: false,
+        ease: None,
     }
 }
 
@@ -121,6 +123,41 @@ fn pieces_of_a_call_arrive_after_half_a_round_trip() {
             assert!(steady.all(|(ms, _)| (30.0..31.0).contains(ms)), "{transport:?} {ways:?}");
             let lost = cells(&outcome, "paced", "lost");
             assert!(lost.iter().all(|cell| *cell == Cell::Flag(false)));
+        }
+    }
+}
+
+/// Pieces are half as large from 0.5 s before a foreseen outage until 0.25 s after it, where every path has
+/// one, over every transport; an outage that is hardly likely changes nothing.
+#[test]
+fn pieces_are_smaller_about_foreseen_outages() {
+    let ease = Ease { share: 0.5, ahead_s: 0.5, after_s: 0.25 };
+    let call = Paced { ease: Some(ease), ..paced(Ways::Up, 2.0) };
+    let foreseen = |name: &str, probability| {
+        let window = ForecastWindow { start_s: 2.0, end_s: 2.25, probability };
+        let mut known = path(name, 50.0, 60.0);
+        known.forecast = PathForecast::Outages(vec![window]);
+        known
+    };
+    for transport in ALL {
+        let small = |paths: Vec<PathConfig>| {
+            let outcome = run(paths, vec![over(transport, call.clone())]);
+            let sent = numbers(&outcome, "paced", "sent_s");
+            let sizes = cells(&outcome, "paced", "bytes");
+            assert!(sizes.iter().all(|one| [Cell::Count(500), Cell::Count(1000)].contains(one)));
+            let both = sizes.into_iter().zip(sent);
+            let small: Vec<f64> =
+                both.filter(|(size, _)| *size == Cell::Count(500)).map(|(_, at)| at).collect();
+            assert!(small.iter().all(|at| (1.5..2.5).contains(at)), "{transport:?}: {small:?}");
+            small.len()
+        };
+        // 250 pieces a second.
+        assert_eq!(small(vec![foreseen("only", 0.9)]), 250, "{transport:?}");
+        assert_eq!(small(vec![foreseen("only", 0.4)]), 0, "{transport:?}");
+        if transport != Transport::Tcp {
+            let other = path("other", 20.0, 40.0);
+            assert_eq!(small(vec![foreseen("one", 0.9), other]), 0, "{transport:?}");
+            assert_eq!(small(vec![foreseen("one", 0.9), foreseen("two", 0.9)]), 250);
         }
     }
 }

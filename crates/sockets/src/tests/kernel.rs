@@ -90,6 +90,7 @@ fn a_call_has_pieces_both_ways_until_its_time_is_over() {
             on_s: None,
             off_s: None,
             reliable: false,
+            ease: None,
         };
         let [(near, _), (far, _)] = both(plan(transport, call, 0.6));
         for (report, way) in [(near, "down"), (far, "up")] {

@@ -165,6 +165,7 @@ fn a_call_ends_with_its_time_and_its_pieces_came_both_ways() {
         on_s: None,
         off_s: None,
         reliable: false,
+        ease: None,
     };
     let (near, far) = both(call.into(), (0.6, &[]));
     assert_eq!((&near.error, &far.error), (&None, &None));

@@ -15,7 +15,8 @@ def application_quantities(record: Record) -> dict[str, Values]:
     ``request_ms``: the time of each request, infinite for those that were not complete;
     ``delay_ms``: the one-way delay of each piece, infinite for those that did not come. ``_p50_``
     and ``_p99_`` are their quantiles, one value a run. ``late_share`` is that of all pieces that
-    came after their deadline, ``lost_share`` that of those that did not come (0 to 1).
+    came after their deadline, ``lost_share`` that of those that did not come (0 to 1);
+    ``timely_mbps`` is the rate of those that came in time.
     """
     requests = _column(record, "requests", "completion_ms", np.inf)
     delays = _column(record, "paced", "delay_ms", np.inf)
@@ -26,7 +27,19 @@ def application_quantities(record: Record) -> dict[str, Values]:
     for share in ("late", "lost"):
         flags = _column(record, "paced", share, 0.0)
         found[f"{share}_share"] = np.array([flags.mean()]) if flags.size else flags
+    found["timely_mbps"] = _timely_mbps(record.application.get("paced"))
     return found
+
+
+def _timely_mbps(pieces: pl.DataFrame | None) -> Values:
+    """Return the rate of the pieces that came in time, between the first and the last one made."""
+    if pieces is None or "bytes" not in pieces.columns:  # a record of an earlier version
+        return np.empty(0)
+    made_s = pieces["sent_s"].to_numpy()
+    if len(made_s) < 2 or not np.ptp(made_s):
+        return np.empty(0)
+    timely = pieces.filter(~pl.col("late") & ~pl.col("lost"))["bytes"].sum()
+    return np.array([timely * 8e-6 / np.ptp(made_s)])
 
 
 def _column(record: Record, kind: str, name: str, absent: float) -> Values:

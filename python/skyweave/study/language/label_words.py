@@ -57,5 +57,8 @@ def _word(value: Any) -> str:
     if isinstance(value, dict):
         if "csv" in value:
             return str(value.get("name", "a table"))
-        return catalogue.label(value) if "name" in value else "given"
+        if "name" in value:
+            return catalogue.label(value)
+        are_numbers = all(isinstance(one, int | float) for one in value.values())
+        return " ".join(f"{key} {one}" for key, one in value.items()) if are_numbers else "given"
     return "/".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
