@@ -10,7 +10,7 @@ COUNT   ?= 10000
 MINUTES ?= 60
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo study test test-rust test-python test-waits test-players faults soak lint format bench fuzz fuzz-long fuzz-night lock sbom clean
+.PHONY: help setup demo study test test-rust test-python test-waits test-players wheel test-wheel faults soak lint format bench fuzz fuzz-long fuzz-night lock sbom clean
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 14
@@ -32,6 +32,12 @@ test-waits: setup ## Run the tests that wait for networks, processes and signals
 test-players: setup ## Install the real players and hold the reference players against them (10 minutes, root)
 	scripts/install-players vlc mpv dashjs
 	SKYWEAVE_PLAYERS=1 $(BIN)/pytest tests/players -n 3
+
+wheel: setup ## Build the wheel, with all studies inside, into dist/
+	scripts/wheel
+
+test-wheel: wheel ## Install the wheel into an empty environment and run it there (two minutes)
+	scripts/try-wheel
 
 faults: ## Run transports through random faults: FROM=0 COUNT=10000 LONG= (and THREADS=)
 	cargo run --release --locked --quiet --package skyweave-sim --example faults -- \

@@ -19,6 +19,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from skyweave.comparison.api import compare
     from skyweave.data.traces import read_capacity, read_delay
     from skyweave.engine.abr import Abr, AbrDownload, AbrView
     from skyweave.engine.scheduling import Ahead, ConnectionView, PathView, Scheduler, Wait
@@ -109,6 +110,7 @@ __all__ = [
     "UpWindow",
     "Wait",
     "Workload",
+    "compare",
     "read_capacity",
     "read_delay",
     "run_study",
@@ -116,6 +118,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "skyweave.comparison.api": ("compare",),
     "skyweave.data.traces": (
         "read_capacity",
         "read_delay",

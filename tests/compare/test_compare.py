@@ -11,7 +11,7 @@ from made_logs import START, UNIX_S, write_log
 from typer.testing import CliRunner
 
 from skyweave.cli.app import app
-from skyweave.compare import Choices, Reading, gather, network_of, prepare, study_text
+from skyweave.comparison import Choices, Reading, gather, network_of, prepare, study_text
 from skyweave.errors import ConfigError, DataError, SkyweaveError
 from skyweave.study.language.plan import load_plan
 from skyweave.study.run.session import StudyOptions
@@ -109,25 +109,25 @@ def test_the_study_says_what_it_was_made_from(log, tmp_path):
 
 def test_names_of_files_are_data(log, tmp_path):
     odd = log('star"link]\x1b[2J\n.csv', STEADY)
-    prepare([odd, log("verizon.csv", STEADY)], tmp_path / "out", Choices(), Reading(), False)
+    prepare(gather([odd, log("verizon.csv", STEADY)]), tmp_path / "out", Choices())
     plan = load_plan(tmp_path / "out" / "study.toml")
     assert len(plan.paths) == 2
     assert "\x1b" not in (tmp_path / "out" / "study.toml").read_text()
 
 
 def test_another_study_in_the_folder_is_not_written_over(log, tmp_path):
-    files = [log("starlink.csv", STEADY), log("verizon.csv", STEADY)]
+    found = gather([log("starlink.csv", STEADY), log("verizon.csv", STEADY)])
     out = tmp_path / "out"
-    prepare(files, out, Choices(), Reading(), False)
-    prepare(files, out, Choices(), Reading(), False)
+    prepare(found, out, Choices())
+    prepare(found, out, Choices())
     edited = (out / "study.toml").read_text() + "# mine\n"
     (out / "study.toml").write_text(edited)
     with pytest.raises(
         ConfigError, match=r"holds another study \(study\.toml\); give another --out"
     ):
-        prepare(files, out, Choices(), Reading(), False)
+        prepare(found, out, Choices())
     assert (out / "study.toml").read_text() == edited
-    prepare(files, out, Choices(), Reading(), True)
+    prepare(found, out, Choices(), restart=True)
     assert "# mine" not in (out / "study.toml").read_text()
 
 
@@ -152,7 +152,7 @@ def test_bad_options_are_refused(log, tmp_path, words, complaint):
 
 
 def test_one_network_has_nothing_to_be_compared_with(log):
-    with pytest.raises(DataError, match="which has nothing to be compared with"):
+    with pytest.raises(DataError, match="alone has nothing to be compared with"):
         gather([log("starlink.csv", STEADY)])
 
 
@@ -172,12 +172,7 @@ def test_networks_are_known_by_their_names(name, key, kind):
 
 
 def test_paths_of_drives_are_absolute_nowhere(log, tmp_path):
-    prepare(
-        [log("starlink.csv", STEADY), log("verizon.csv", STEADY)],
-        tmp_path / "out",
-        Choices(),
-        Reading(),
-        False,
-    )
+    found = gather([log("starlink.csv", STEADY), log("verizon.csv", STEADY)])
+    prepare(found, tmp_path / "out", Choices())
     text = (tmp_path / "out" / "study.toml").read_text()
     assert str(Path(tmp_path)) not in text

@@ -13,9 +13,9 @@ from rich.table import Table
 from skyweave.cli.data import mapping
 from skyweave.cli.progress import Progress
 from skyweave.cli.say import Jobs
-from skyweave.compare import Choices, Reading, ask, network_of, sentences
-from skyweave.compare.networks import Kind
-from skyweave.compare.writing import Transport
+from skyweave.comparison import Choices, Reading, ask, gather, network_of, sentences
+from skyweave.comparison.networks import Kind
+from skyweave.comparison.writing import Transport
 from skyweave.console import Console
 from skyweave.errors import ConfigError, suggest
 from skyweave.plotting.words import mbps, percent
@@ -29,6 +29,9 @@ def compare(
     ],
     rtt: Annotated[
         str | None, typer.Option(metavar="MS,MS", help="Round trip of each network in ms.")
+    ] = None,
+    ping: Annotated[
+        str | None, typer.Option(metavar="FILE,FILE", help="A ping log of each network.")
     ] = None,
     kind: Annotated[
         str | None,
@@ -88,9 +91,10 @@ def compare(
     )
     reading = Reading(
         columns=mapping(column), align=align, shift_s=_numbers("--shift", shift),
-        kinds=_names("--kind", kind, get_args(Kind)),
+        kinds=_names("--kind", kind, get_args(Kind)), pings=[Path(one) for one in _list(ping)],
     )  # fmt: skip
-    done = ask(files, out or default_out(files), choices, reading, Progress(), jobs, restart)
+    gathered = gather(files, reading)
+    done = ask(gathered, out or default_out(files), choices, Progress(), jobs, restart)
     console = Console()
     for said in (*done.gathered.took, *done.gathered.notes):
         console.print(said, soft_wrap=True)

@@ -13,7 +13,8 @@ from skyweave.data import load, traces
 from skyweave.errors import ConfigError, suggest
 from skyweave.model import config
 from skyweave.model.drive import Drive
-from skyweave.study.compile.links import UNLIMITED_MBPS, LinkSettings, build_path
+from skyweave.model.steps import UNLIMITED_MBPS
+from skyweave.study.compile.links import LinkSettings, build_path
 from skyweave.study.language.plan import PathSpec
 from skyweave.synthesis import preset_names, synthesise
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
+from skyweave.data import offsets
 from skyweave.data.window import window
 from skyweave.errors import DataError
 from skyweave.model.drive import Drive
@@ -150,6 +151,7 @@ def _apart(logs: Mapping[str, Sequence[Drive]], notes: Sequence[str]) -> str:
         )
         said.append(f"{name} from {first:%Y-%m-%d %H:%M:%S} to {last:%Y-%m-%d %H:%M:%S}")
     return (
-        f"the networks were never logged at the same time (UTC): {', '.join(said)}; correct a "
-        "clock with --shift, or give --align start if the logs began together"
+        f"the networks were never logged at the same time (UTC): {', '.join(said)}"
+        f"{offsets.hint(list(logs.values()))}; correct a clock with --shift, or give --align start "
+        "if the logs began together"
     )

@@ -34,6 +34,8 @@ HINTS: dict[Kind, tuple[str, ...]] = {
 """Parts of a CSV column's name that say what it holds."""
 TIME_HINTS = ("time", "epoch", "date", "utc")
 """Beginnings of the name of a CSV column that holds the clock."""
+OWN = ("table", "ping", "iperf3")
+"""Formats that are read here, column by column, and not as drives."""
 LEAST_UNIX_S, LEAST_UNIX_MS = 1e8, 1e11
 """Numbers below the first (1973) are no Unix time, from the second on they are milliseconds."""
 
@@ -59,7 +61,7 @@ def read_measurement(
             raise DataError(f"{path}: is a ping log; leave out --column and --kind throughput")
         return pings.read(as_text(str(path), raw))
     header = [cell.strip() for cell in _header(head).split(",")]
-    known = any(known.sniff(path, head) for known in FORMATS.values())
+    known = any(one.sniff(path, head) for name, one in FORMATS.items() if name not in OWN)
     if known and (column is None or column not in header):
         return _from_drives(path, kind, column)
     return _csv(parse_table(as_text(str(path), raw)), kind, column, time)

@@ -12,7 +12,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 
+from skyweave.model.config import Path
 from skyweave.model.windows import OutageWindow, UpWindow
 
 Values = npt.NDArray[np.float64]
@@ -91,3 +93,40 @@ class Drive:
             if series is not None
         ]
         return min(spans, default=0.0)
+
+    def to_frame(self) -> pl.DataFrame:
+        """Return ``time_s`` and a column ``<path>.<quantity>`` for each series.
+
+        Null: no sample at that time; NaN: a sample that was not logged.
+        """
+        from skyweave.model.frames import to_frame
+
+        return to_frame(self)
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: pl.DataFrame,
+        name: str = "frame",
+        origin: str = "a frame",
+        start: datetime | None = None,
+    ) -> Drive:
+        """Return the drive in a table as :meth:`to_frame` makes it.
+
+        Raises :class:`DataError` for other columns, times that do not rise, negative values.
+        """
+        from skyweave.model.frames import from_frame
+
+        return from_frame(frame, name, origin, start)
+
+    def to_paths(self, rtt_ms: float | Mapping[str, float] | None = None) -> tuple[Path, ...]:
+        """Return the paths of the drive for :func:`skyweave.simulate`.
+
+        Capacities are those of the drive, not logged is 0 Mbit/s, a direction that was not measured
+        has 1000 Mbit/s. ``rtt_ms``, one for all or one for each name, goes before measured round
+        trips. Outages and absences of the drive hold. Raises :class:`DataError` for a path
+        without round trips.
+        """
+        from skyweave.model.paths import paths_of
+
+        return paths_of(self, rtt_ms)

@@ -8,10 +8,12 @@ from pathlib import Path
 
 from skyweave.data.importers import (
     fused,
+    iperf3,
     leoreplayer,
     mahimahi,
     nuwins,
     ontheroad,
+    ping,
     plain_csv,
     satcell,
     table,
@@ -44,6 +46,8 @@ _ALL = (
     Format("satcell", "SatCell aligned table or upstream folder", satcell.sniff, satcell.load),
     Format("ontheroad", "Starlink on the Road iperf/ping.csv", ontheroad.sniff, ontheroad.load),
     Format("nuwins", "NUWiNS nuttcp and ping logs", nuwins.sniff, nuwins.load),
+    Format("ping", "ping logs: ping -D, epoch seq ms", ping.sniff, ping.load),
+    Format("iperf3", "iperf3 text and JSON, by interval", iperf3.sniff, iperf3.load),
     Format("csv", "plain CSV: time_s, <path>.downlink_mbps, …", plain_csv.sniff, plain_csv.load),
     Format("table", "any CSV with times and rates, found by name", table.sniff, table.load),
     Format("leoreplayer", "bw_* and delay_* pair", leoreplayer.sniff, leoreplayer.load),

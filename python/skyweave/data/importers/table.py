@@ -15,7 +15,7 @@ import numpy as np
 
 from skyweave.data.importers.base import Table, parse_table, read_text
 from skyweave.data.sense.clock import Clock, clock_columns, read_clock
-from skyweave.data.sense.columns import Meaning, meaning
+from skyweave.data.sense.columns import Meaning, direction_of, meaning
 from skyweave.data.sense.units import in_mbps, in_ms
 from skyweave.data.sense.words import words_of
 from skyweave.errors import DataError
@@ -25,7 +25,6 @@ GROUPS = ("network", "operator", "carrier", "provider", "isp", "path", "interfac
 """Names of a column that says which network a row is of."""
 MOST_NETWORKS = 32
 _PARTED_BY = ",;\t"
-_UP_WORDS = {"up", "uplink", "upload", "ul"}
 
 
 def sniff(_path: Path, head: str) -> bool:
@@ -121,7 +120,7 @@ def _paths(
         if meant is None:
             continue
         if meant.measure in ("rate", "volume") and meant.is_up is None:
-            meant = replace(meant, is_up=bool(set(words_of(stem)) & _UP_WORDS))
+            meant = replace(meant, is_up=bool(direction_of(words_of(stem))))
         name = "-".join(filter(None, (network, meant.network))) or stem
         own = series.setdefault(name, {})
         values, words = _values(table, column, meant, clock)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Set
+from collections.abc import Iterable, Set
 from dataclasses import dataclass
 from typing import Literal
 
@@ -89,7 +89,7 @@ def meaning(column: str) -> Meaning | None:
     if known & _TRIPS:
         found = next((word for word in words if word in _TRIP_UNITS), None)
         return Meaning("rtt", None, _TRIP_UNITS.get(found or ""), found or "", _rest(words, _TRIPS))
-    is_up = True if known & _UP else False if known & _DOWN else None
+    is_up = direction_of(words)
     if unit is not None:
         factor = _SCALE[unit[1].lower()] * _bits(unit[1] + unit[2], unit[0]) / 1e6
         left = [word for word in words if word not in words_of(unit[0])]
@@ -105,6 +105,12 @@ def meaning(column: str) -> Meaning | None:
     if known & _RATES or (is_up is not None and known & {"speed"}) or _only_direction(words):
         return Meaning("rate", is_up, None, "", _rest(words))
     return None
+
+
+def direction_of(words: Iterable[str]) -> bool | None:
+    """Whether words say uplink (true) or downlink (false); ``None``: neither."""
+    known = set(words)
+    return True if known & _UP else False if known & _DOWN else None
 
 
 def _bits(unit: str, whole: str) -> float:

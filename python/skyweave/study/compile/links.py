@@ -14,6 +14,7 @@ from skyweave.errors import ConfigError, DataError
 from skyweave.model import config
 from skyweave.model.drive import PathTrace, Series, Values
 from skyweave.model.forecast import Forecast, ForecastUpdate
+from skyweave.model.steps import UNLIMITED_MBPS, capacity, delay, floats
 from skyweave.model.windows import UpWindow, union
 from skyweave.study.compile.foresight import (
     NOTHING_FORESEEN,
@@ -24,9 +25,6 @@ from skyweave.study.compile.foresight import (
 from skyweave.study.language.handovers import Handovers, Script, script, slot_edges_s
 from skyweave.study.language.label_words import as_queue
 from skyweave.study.language.plan import PathSpec
-
-UNLIMITED_MBPS = 1000.0
-"""Capacity of a direction that is not measured, or that the plan declares unlimited."""
 
 
 @dataclass(frozen=True)
@@ -78,14 +76,14 @@ def build_path(
     if handed is not None and handed.rtt_ms is not None:
         trace = replace(trace, rtt_ms=handed.rtt_ms)
     outages = trace.outages if handed is None else union((*trace.outages, *handed.outages))
-    delay = _delay(name, trace, spec, settings, drive)
+    delays = _delay(name, trace, spec, settings, drive)
     queue = settings.queue if spec.queue is None else as_queue(spec.queue)
     loss = _loss(name, trace, spec, settings.loss_of(name), drive)
 
     def link(rates: Series | None) -> config.Link:
         return config.Link(
-            capacity=_capacity(rates, settings.duration_s),
-            delay=delay,
+            capacity=capacity(rates, settings.duration_s),
+            delay=delays,
             queue=queue,
             loss=loss,
             outages=outages,
@@ -184,14 +182,6 @@ def _steps(capacity: config.Capacity) -> tuple[Values, Values]:
     return np.zeros(1), np.array([rate])
 
 
-def _capacity(rates: Series | None, duration_s: float) -> config.Capacity:
-    if rates is None:
-        return config.ConstantRate(mbps=UNLIMITED_MBPS)
-    inside = rates.times_s < duration_s
-    values = np.maximum(np.nan_to_num(rates.values[inside], nan=0.0), 0.0)
-    return config.RateSteps(times_s=_floats(rates.times_s[inside]), mbps=_floats(values))
-
-
 def _delay(
     name: str, trace: PathTrace, spec: PathSpec, settings: LinkSettings, drive: str
 ) -> config.Delay:
@@ -202,10 +192,7 @@ def _delay(
             f"drive '{drive}': path '{name}' has no RTT series; "
             f'set a constant rtt_ms in [paths.{name}] instead of "trace"'
         )
-    filled = _held(trace.rtt_ms.values)
-    return config.DelaySteps(
-        times_s=_floats(trace.rtt_ms.times_s), ms=_floats(filled * settings.rtt_scale / 2)
-    )
+    return delay(trace.rtt_ms, settings.rtt_scale)
 
 
 def _loss(
@@ -221,21 +208,9 @@ def _loss(
                 f'set a constant loss in [paths.{name}] instead of "trace"'
             )
         values = np.clip(np.nan_to_num(trace.loss_ratio.values, nan=0.0), 0.0, 1.0)
-        return config.LossSteps(times_s=_floats(trace.loss_ratio.times_s), ratio=_floats(values))
+        return config.LossSteps(times_s=floats(trace.loss_ratio.times_s), ratio=floats(values))
     if isinstance(loss, float | int):
         return config.Bernoulli(ratio=loss)
     if isinstance(loss, str):
         raise ConfigError(f"[paths.{name}] loss '{loss}' is not known")
     return loss
-
-
-def _held(values: Values) -> Values:
-    """Fill what was not logged with the value before it, and the beginning with the first one."""
-    known = np.flatnonzero(~np.isnan(values))
-    nearest = np.searchsorted(known, np.arange(len(values)), side="right") - 1
-    filled: Values = values[known[np.maximum(nearest, 0)]]
-    return filled
-
-
-def _floats(values: Values) -> tuple[float, ...]:
-    return tuple(float(value) for value in values)

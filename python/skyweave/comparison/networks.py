@@ -49,28 +49,29 @@ ASSUMED_RTT: Final[dict[Kind, tuple[float, str]]] = {
 
 @dataclass(frozen=True)
 class Network:
-    """A network of a comparison: its key in the study, its name for people, its kind."""
+    """A network of a comparison: its key in the study, its label for people, its kind."""
 
     key: str
     label: str
     kind: Kind
+    name: str = ""
+    """What the file or the column calls it."""
 
 
 def network_of(name: str) -> Network:
     """The network that a file or a column is called after.
 
-    >>> network_of("starlink_2024-06-01_dl"), network_of("lte-modem")
-    (Network(key='SL', label='Starlink', kind='satellite'), Network(key='lte-modem', \
-label='lte-modem', kind='cellular'))
+    >>> network_of("starlink_2024-06-01_dl").label, network_of("lte-modem").kind
+    ('Starlink', 'cellular')
     """
     words = words_of(name.replace("t-mobile", "tmobile").replace("T-Mobile", "tmobile"))
     for word in words:
         if word in _KNOWN:
-            return Network(*_KNOWN[word])
+            return Network(*_KNOWN[word], name)
     own = [word for word in words if word not in _BESIDE and not word.isdigit()]
     kind = next((kind for kind, known in _KIND_WORDS.items() if known & set(words)), OTHER)
     label = "-".join(own) or name.strip() or "network"
-    return Network(_key(label), label, kind)
+    return Network(_key(label), label, kind, name)
 
 
 def _key(label: str) -> str:
@@ -80,11 +81,14 @@ def _key(label: str) -> str:
 
 
 def distinct(networks: Iterable[Network]) -> list[Network]:
-    """The networks with keys that differ."""
+    """The networks with keys that differ; of one operator twice, with the names of their logs."""
     seen: dict[str, int] = {}
     found = []
+    networks = list(networks)
+    keys = [network.key for network in networks]
     for network in networks:
         number = seen[network.key] = seen.get(network.key, 0) + 1
         key = network.key if number == 1 else f"{network.key}-{number}"
-        found.append(Network(key, network.label, network.kind))
+        label = network.name if keys.count(network.key) > 1 else network.label
+        found.append(Network(key, label, network.kind, network.name))
     return found

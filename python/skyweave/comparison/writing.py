@@ -9,9 +9,10 @@ from typing import Final, Literal
 
 import numpy as np
 
-from skyweave.compare.gather import Gathered
-from skyweave.compare.networks import ASSUMED_RTT, Network
-from skyweave.errors import DataError
+from skyweave.comparison.gather import Gathered
+from skyweave.comparison.networks import ASSUMED_RTT, Network
+from skyweave.data.sense.units import LEAST_TRIP_MS, MOST_TRIP_MS
+from skyweave.errors import ConfigError, DataError
 from skyweave.model.drive import Drive, Series
 from skyweave.printing import visible
 
@@ -158,6 +159,11 @@ def _path(network: Network, drives: Sequence[Drive], given: float | None) -> lis
         for drive in drives
         if network.key in drive.paths
     )
+    if given is not None and not LEAST_TRIP_MS <= given <= MOST_TRIP_MS:
+        raise ConfigError(
+            f"--rtt {given:g}: is no round trip to the Internet in ms, for {network.label}; "
+            f"give {LEAST_TRIP_MS:g} to {MOST_TRIP_MS:g}"
+        )
     assumed_ms, source = ASSUMED_RTT[network.kind]
     rtt, source = (
         (f"{given:g}", "given") if given is not None

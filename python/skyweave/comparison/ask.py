@@ -1,16 +1,15 @@
-"""A whole comparison: read logs, write the study, run it, render its report, answer."""
+"""A comparison of drives: write the study, run it, render its report, answer."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
 
-from skyweave.compare.answer import frame
-from skyweave.compare.gather import Gathered, Reading, gather, per_file
-from skyweave.compare.writing import DRIVES, Choices, study_text
+from skyweave.comparison.answer import frame
+from skyweave.comparison.gather import Gathered, per_file
+from skyweave.comparison.writing import DRIVES, Choices, study_text
 from skyweave.data.writers import drive_text, write_text
 from skyweave.errors import ConfigError
 from skyweave.report import render_report
@@ -30,14 +29,11 @@ class Comparison:
     gathered: Gathered
 
 
-def prepare(
-    files: Sequence[Path], out: Path, choices: Choices, reading: Reading, restart: bool
-) -> Gathered:
+def prepare(gathered: Gathered, out: Path, choices: Choices, restart: bool = False) -> None:
     """Write the study of a comparison and its drives into ``out``; nothing is run.
 
     Raises :class:`ConfigError` where ``out`` holds another study, unless ``restart``.
     """
-    gathered = gather(files, reading)
     per_file("--rtt", choices.rtt_ms, len(gathered.networks))
     text = study_text(gathered, choices)
     drives = {
@@ -47,7 +43,6 @@ def prepare(
     _make_room(out, {out / STUDY: text, **drives}, restart)
     for file, content in {**drives, out / STUDY: text}.items():
         write_text(file, content)
-    return gathered
 
 
 def _make_room(out: Path, texts: dict[Path, str], restart: bool) -> None:
@@ -68,16 +63,15 @@ def _differs(file: Path, text: str | None) -> bool:
 
 
 def ask(
-    files: Sequence[Path],
+    gathered: Gathered,
     out: Path,
     choices: Choices | None = None,
-    reading: Reading | None = None,
     observer: StudyObserver | None = None,
     jobs: int | None = None,
     restart: bool = False,
 ) -> Comparison:
-    """Compare the networks of log files; the study, its records and its report are in ``out``."""
-    gathered = prepare(files, out, choices or Choices(), reading or Reading(), restart)
+    """Compare the networks of drives; the study, its records and its report are in ``out``."""
+    prepare(gathered, out, choices or Choices(), restart)
     run_study(out / STUDY, StudyOptions(out=out, jobs=jobs, restart=restart), observer)
     rendered = render_report(out)
     return Comparison(frame(rendered), out / STUDY, rendered.page, gathered)

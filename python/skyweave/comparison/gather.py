@@ -9,10 +9,14 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Literal
 
-from skyweave.compare.networks import Kind, Network, distinct, network_of
+from skyweave.comparison.networks import Kind, Network, distinct, network_of
+from skyweave.comparison.pairing import paired
+from skyweave.comparison.trips import read_trips, with_trips
 from skyweave.data import load
 from skyweave.data.gaps import without_gaps
 from skyweave.data.join import join, on_one_clock
+from skyweave.data.offsets import doubts
+from skyweave.data.sense.words import words_of
 from skyweave.errors import DataError
 from skyweave.model.drive import Drive
 
@@ -24,13 +28,14 @@ class Reading:
     """How files are read.
 
     ``columns`` as :func:`skyweave.data.load` takes them, ``shift_s`` is added to the clock of each
-    file, ``kinds`` of the networks in their order.
+    file, ``kinds`` and ``pings`` (logs of round trips) are those of the networks in their order.
     """
 
     columns: Mapping[str, str] | None = None
     align: Literal["utc", "start"] = "utc"
     shift_s: Sequence[float] = ()
     kinds: Sequence[Kind] = ()
+    pings: Sequence[Path] = ()
 
 
 @dataclass(frozen=True)
@@ -55,25 +60,41 @@ def gather(files: Sequence[Path], reading: Reading | None = None) -> Gathered:
     per_file("--shift", reading.shift_s, len(files))
     took: list[str] = []
     whole: list[Drive] = []
+    trips: list[Drive] = []
     for number, file in enumerate(files):
         drives = [
             _shifted(drive, reading.shift_s, number)
             for drive in load(file, columns=reading.columns)
         ]
         took += _took(file, drives)
+        trips += [drive for drive in drives if not rated(drive)]
         whole += [piece for drive in drives if rated(drive) for piece in without_gaps(drive)]
+    found = _gathered(whole, reading, took)
+    return _with_pings(found, reading.pings, trips)
+
+
+def gather_drives(drives: Sequence[Drive], kinds: Sequence[Kind] = ()) -> Gathered:
+    """Take drives that have several networks each, or one each on clocks of their own."""
+    return _gathered(
+        list(drives), Reading(kinds=kinds), [f"{one.name}: {one.origin}" for one in drives]
+    )
+
+
+def _gathered(whole: list[Drive], reading: Reading, took: list[str]) -> Gathered:
+    """Lay drives over each other, unless all networks are in each of them."""
     notes = [note for drive in whole for note in drive.notes if note.endswith(".")]
     whole = [replace(drive, notes=()) for drive in whole]
     names = list(dict.fromkeys(name for drive in whole for name in _names(drive)))
     if len(names) < 2:
-        given, held = ", ".join(str(file) for file in files[:3]), ", ".join(names) or "none"
+        given = ", ".join(dict.fromkeys(drive.origin for drive in whole[:3])) or "the files"
+        held = names[0] if names else "no network with rates"
         raise DataError(
-            f"{given}: hold one network ({held}), "
-            "which has nothing to be compared with; give the log of a second one"
+            f"{given}: {held} alone has nothing to be compared with; give the log of a second one"
         )
     if not all(len(rated(drive)) > 1 for drive in whole):
         joined = join(_logs(whole), reading.align == "start")
-        whole, notes = joined.drives, [*notes, *joined.notes]
+        doubted = [said for drive in joined.drives for said in doubts(drive)]
+        whole, notes = joined.drives, [*notes, *joined.notes, *doubted]
     return _as_networks(whole, reading.kinds, took, notes)
 
 
@@ -98,11 +119,37 @@ def _shifted(drive: Drive, shift_s: Sequence[float], number: int) -> Drive:
     return replace(drive, start=drive.start + timedelta(seconds=shift_s[number]))
 
 
+def _with_pings(found: Gathered, files: Sequence[Path], trips: Sequence[Drive]) -> Gathered:
+    """Give networks the round trips of ping logs: of those named for each, or found by name."""
+    per_file("--ping", files, len(found.networks))
+    logs: dict[str, list[Drive]] = {}
+    for network, file in zip(found.networks, files, strict=False):
+        logs.setdefault(network.key, []).extend(read_trips(file))
+    for log in trips:
+        key = network_of(next(iter(log.paths))).key
+        if key not in {network.key for network in found.networks}:
+            known = ", ".join(network.label for network in found.networks)
+            raise DataError(
+                f"{log.origin}: holds round trips of none of the networks ({known}); name it with "
+                "--ping, one log for each network in that order"
+            )
+        logs.setdefault(key, []).append(log)
+    drives, said = [], []
+    for drive in found.drives:
+        for key in logs.keys() & drive.paths.keys():
+            drive, words = with_trips(drive, key, logs[key])
+            said.append(f"{key}: round trips {words}.")
+        drives.append(drive)
+    return replace(found, drives=drives, notes=[*found.notes, *dict.fromkeys(sorted(said))])
+
+
 def _took(file: Path, drives: Sequence[Drive]) -> list[str]:
     """Say what a file was taken for: its columns, or where its drives are from."""
     said = dict.fromkeys("; ".join(drive.notes) or drive.origin for drive in drives)
     first, *others = said
     more = f" (and {len(others)} more)" if others else ""
+    if "tcp" in words_of(f"{file.name} {first}"):
+        more += ". TCP: what one connection reached, which is less than a capacity"
     return [f"{file.name}: {first}{more}"]
 
 
@@ -121,12 +168,10 @@ def _logs(drives: Sequence[Drive]) -> dict[str, list[Drive]]:
     by_key: dict[str, list[tuple[str, Drive]]] = {}
     for name, drive in alone:
         by_key.setdefault(network_of(name).key, []).append((name, drive))
-    if len(by_key) > 1 and not any(_overlap([d for _, d in own]) for own in by_key.values()):
-        return {
-            key: [replace(d, paths={own[0][0]: d.paths[name]}) for name, d in own]
-            for key, own in by_key.items()
-        }
-    logs: dict[str, list[Drive]] = {}
+    logs = {key: paired(own) for key, own in by_key.items()}
+    if len(by_key) > 1 and not any(_overlap(drives) for drives in logs.values()):
+        return logs
+    logs = {}
     for name, drive in alone:
         logs.setdefault(name, []).append(drive)
     return logs
