@@ -18,6 +18,7 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColu
 from rich.progress import track as rich_track
 from rich.text import Text
 
+from skyweave.cli.data_export import Target, export_drives
 from skyweave.cli.data_tables import comparison_tables, run_mean_table, set_panel, statistics_tables
 from skyweave.console import Console, TextColumn, wide_console
 from skyweave.data import registry as sets
@@ -111,6 +112,19 @@ def import_file(
         drives = load(file, format, mapping(column))
         write_drives(out, drives)
     wide_console().print(f"{len(drives)} drive{'s' if len(drives) != 1 else ''} in {out}")
+
+
+@data_app.command("export")
+def export(
+    source: Annotated[str, typer.Argument(help="A file, a folder, a data set or a preset.")],
+    to: Annotated[Target, typer.Option("--to", help="csv, parquet, or mahimahi (.down, .up).")],
+    out: Annotated[Path, typer.Option("--out", help="New folder for the files.")],
+    format: FormatOption = None,
+    data: DataOption = None,
+) -> None:
+    """Write drives in the formats of other programs, all or none."""
+    files = export_drives(_drives(source, format, data), to, out)
+    wide_console().print(f"{len(files)} file{'s' if len(files) != 1 else ''} in {out}")
 
 
 @data_app.command()
