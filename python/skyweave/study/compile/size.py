@@ -44,8 +44,8 @@ def check_paths(plan: Plan, drives: Iterable[DriveRun]) -> None:
     for name in plan.paths:
         if name not in known:
             raise ConfigError(
-                f"[paths.{name}]: no drive has this path; {suggest(name, known)} Correct the name, "
-                f'remove it, or rename = {{ <theirs> = "{name}" }}'
+                f"[paths.{name}]: no drive has this path; correct or remove it, or give the drives "
+                f'rename = {{ <theirs> = "{name}" }}: {suggest(name, known)}'
             )
 
 

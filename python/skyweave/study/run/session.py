@@ -120,13 +120,13 @@ def prepare(study: Path, options: StudyOptions) -> Prepared:
     if options.engine_name is not None:
         plan, published, said = with_engine(plan, published, options.engine_name)
     drives, notes = gather(plan, options.data, options.makers or default_makers(), study.parent)
-    check_paths(plan, drives)
     doubts = slips(plan, drives)
     version = options.code_version or code_version()
     folders = [study.parent, *([options.data] if options.data else [])]
     forecasts = _forecasts(plan, folders)
     versions = version, live_version(options.source)
     jobs, gaps = expand(plan, drives, *versions, forecasts, options.max_runs)
+    check_paths(plan, drives)
     check_live(study, jobs, options.cluster, options.source)
     check_selections(plan, published, [job.labels for job in jobs])
     frozen = freeze(
