@@ -6,8 +6,10 @@ from datetime import UTC, datetime
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import skyweave as sw
+from skyweave.cli.data import data_app
 from skyweave.data import load
 from skyweave.data.sense import meaning
 from skyweave.errors import DataError
@@ -223,3 +225,10 @@ def test_satcell_with_some_operators(write):
     (drive,) = load(write("aligned_tcp_dl_1s.csv", "time_cdt,mob,att,segment\n" + rows))
     assert drive.name == "satcell-tcp-01"
     assert set(drive.paths) == {"starlink", "att"}
+
+
+def test_stats_say_what_columns_were_taken_for(write):
+    file = write("x.csv", "timestamp,throughput\n1760000000,5\n1760000001,6\n")
+    said = CliRunner().invoke(data_app, ["stats", str(file)]).stdout
+    assert "'timestamp' is Unix time in s" in said
+    assert "'throughput' is downlink in Mbit/s by its size" in said

@@ -135,11 +135,15 @@ def stats(
     as_json: Annotated[bool, typer.Option("--json", help="Numbers for programs.")] = False,
 ) -> None:
     """What the paths offer, how often they are out, alone and together."""
-    facts = describe(_drives(source, format, data))
+    drives = _drives(source, format, data)
+    facts = describe(drives)
     if as_json:
         put(json.dumps(_plain(facts), indent=1, allow_nan=False))
     else:
-        wide_console().print(statistics_tables(source, facts))
+        console = wide_console()
+        console.print(statistics_tables(source, facts))
+        for note in dict.fromkeys(note for drive in drives for note in drive.notes):
+            console.print(note)
 
 
 @data_app.command()
