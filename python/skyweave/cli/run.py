@@ -14,12 +14,19 @@ from skyweave.model.limits import MOST_RUNS
 from skyweave.report.page.render import render_report
 from skyweave.study.run.engines import SourceName
 from skyweave.study.run.session import StudyOptions, prepare, run_study
+from skyweave.study.shipped import find
 
 EngineName = Literal["sim", "live"]
 
 
 def run(
-    study: Annotated[Path, typer.Argument(help="A study file (study.toml) or its folder.")],
+    study: Annotated[
+        Path,
+        typer.Argument(
+            help="A study file (study.toml), its folder, or a shipped study, e.g. alaska-hawaii "
+            "or video-leo/live."
+        ),
+    ],
     out: Annotated[
         Path | None,
         typer.Option(
@@ -65,7 +72,7 @@ def run(
     ] = False,
 ) -> None:
     """Run a study and write its report. Killed or stopped, it continues where it was."""
-    file = study / "study.toml" if study.is_dir() else study
+    file = find(study)
     out = out or default_out(file)
     options = StudyOptions(
         out=out, data=data, jobs=jobs, live_jobs=live_jobs, engine_name=engine, source=source,
