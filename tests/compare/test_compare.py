@@ -38,7 +38,7 @@ def test_two_logs_give_an_answer_with_one_command(log, tmp_path):
     out = tmp_path / "out"
     said = run(*files, "--out", out, "--rtt", "40,60", "--congestion", "bbr")
     for part in (
-        "starlink.csv: 'timestamp' is Unix time in s; 'mbps' is downlink in mbps",
+        "starlink.csv, verizon.csv: 'timestamp' is Unix time in s; 'mbps' is downlink in mbps",
         "Starlink + Verizon",
         "mptcp upstream, upstream, bbr",
         "mpquic, minrtt, bbr",

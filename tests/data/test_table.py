@@ -6,7 +6,10 @@ from datetime import UTC, datetime
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
+import skyweave as sw
+from skyweave.cli.data import data_app
 from skyweave.data import load
 from skyweave.data.sense import meaning
 from skyweave.errors import DataError
@@ -151,3 +154,81 @@ def test_slips_of_a_unit_are_said(write):
 )
 def test_other_columns_are_passed_over(name):
     assert meaning(name) is None
+
+
+def test_unix_time_of_plain_csv_is_its_start(write):
+    (drive,) = load(write("x.csv", "time_s,a.downlink_mbps\n1760000000,5\n1760000001,6\n"))
+    assert drive.start == START
+    (drive,) = load(write("x.csv", "time_s,a.downlink_mbps\n2025-10-09T08:53:20Z,5\n"))
+    assert drive.start == START
+
+
+def test_dates_can_be_mapped(write):
+    file = write("x.csv", "when,rate\n2025-10-09T08:53:20Z,5\n2025-10-09T08:53:21Z,5\n")
+    (drive,) = load(file, columns={"when": "time_s", "rate": "a.downlink_mbps"})
+    assert drive.start == START
+
+
+def test_a_link_takes_the_csv_that_all_take(write):
+    for text in ("time_s,mbps\n0,10\n5,2.5\n", "time_s,a.downlink_mbps\n0,10\n5,2.5\n"):
+        assert sw.read_capacity(write("x.csv", text)).mbps == (10, 2.5)
+    kbps = write("k.csv", "timestamp,kbps\n1760000000,10000\n1760000005,\n1760000006,1\n")
+    assert sw.read_capacity(kbps).mbps == (10, 0, 0.001)
+    two = write("t.csv", "time_s,a.downlink_mbps,b.downlink_mbps\n0,1,2\n")
+    with pytest.raises(DataError, match=r"holds the rates a.downlink_mbps, b.downlink_mbps"):
+        sw.read_capacity(two)
+    assert sw.read_capacity(two, "b.downlink_mbps").mbps == (2,)
+    with pytest.raises(DataError, match="there is no rate 'c'"):
+        sw.read_capacity(two, "c")
+
+
+def test_a_file_of_no_format_is_told_what_would_do(write):
+    with pytest.raises(DataError, match=r"'timestamp,mbps' and rows such as '1760000000,52\.1'"):
+        load(write("x.csv", "hello\nworld\n"))
+
+
+def test_pointers_and_pictures_beside_traces_are_passed_over(write, tmp_path):
+    write("a.csv", "time_s,a.downlink_mbps\n0,5\n")
+    write("b.csv", "version https://git-lfs.github.com/spec/v1\noid sha256:0\n")
+    (tmp_path / "c.png").write_bytes(b"\x89PNG\r\n\xff")
+    (tmp_path / "d.gz").write_bytes(b"\x1f\x8bnothing")
+    assert len(load(tmp_path)) == 1
+
+
+SATCELL = "time,throughput,speed\n" + "".join(
+    f"2023-04-04 10:00:{n:02d} CDT,{n},10\n" for n in range(40)
+)
+
+
+@pytest.mark.parametrize(
+    ("folder", "name", "quantity"),
+    [
+        ("UDP/Downlink", "satcell-udp-01", "downlink_mbps"),
+        ("TCP/Downlink", "satcell-tcp-01", "downlink_mbps"),
+        ("UDP/Uplink", "satcell-udp-ul-01", "uplink_mbps"),
+    ],
+)
+def test_satcell_says_transport_and_direction(write, tmp_path, folder, name, quantity):
+    place = tmp_path / folder
+    place.mkdir(parents=True)
+    (place / "mob_all.csv").write_text(SATCELL)
+    (place / "README.txt").write_text("not a trace\n")
+    for source in (place, place / "mob_all.csv"):
+        (drive,) = load(source)
+        assert drive.name == name
+        assert getattr(drive.paths["starlink"], quantity).values.tolist() == list(range(40))
+        assert bool(drive.notes) == ("TCP" in folder)
+
+
+def test_satcell_with_some_operators(write):
+    rows = "".join(f"2023-04-04 10:00:{n:02d},{n + 1},{n},1\n" for n in range(40))
+    (drive,) = load(write("aligned_tcp_dl_1s.csv", "time_cdt,mob,att,segment\n" + rows))
+    assert drive.name == "satcell-tcp-01"
+    assert set(drive.paths) == {"starlink", "att"}
+
+
+def test_stats_say_what_columns_were_taken_for(write):
+    file = write("x.csv", "timestamp,throughput\n1760000000,5\n1760000001,6\n")
+    said = CliRunner().invoke(data_app, ["stats", str(file)]).stdout
+    assert "'timestamp' is Unix time in s" in said
+    assert "'throughput' is downlink in Mbit/s by its size" in said

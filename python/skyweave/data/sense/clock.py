@@ -19,6 +19,7 @@ NAMES = {"time", "timestamp", "timestamps", "epoch", "date", "datetime", "utc", 
 """Words that begin the name of a column of times."""
 UNIX_UNITS: Final = ((1e17, 1e-9, "ns"), (1e14, 1e-6, "µs"), (1e11, 1e-3, "ms"), (1e8, 1.0, "s"))
 """From which number on a time is Unix time in which unit: 1e8 s is March 1973."""
+LEAST_UNIX_S: Final = UNIX_UNITS[-1][0]
 PLAIN_UNITS = {"ms": 1e-3, "millis": 1e-3, "milliseconds": 1e-3, "us": 1e-6, "ns": 1e-9,
                "min": 60.0, "minutes": 60.0, "hours": 3600.0}  # fmt: skip
 TIME_OF_DAY = re.compile(r"(\d{1,2}):(\d\d):(\d\d(?:\.\d+)?)$")
