@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import skyweave as sw
@@ -127,11 +131,17 @@ def test_rows_of_the_same_time_are_one_sample(write):
             "time,mbps\n2025-10-26 02:59:59Z,5\n2025-10-26 03:00:00,5\n",
             "3: 'time': some times name a zone and some do not",
         ),
+        (
+            "time,mbps\n2025-10-26 02:59:59,5\n2025-10-26 03:00:00Z,5\n",
+            "3: 'time': some times name a zone and some do not",
+        ),
+        ("time,mbps\n0001-01-01 00:00:00+05:00,5\n", "2: 'time': no log is of the year 1"),
+        ("time,mbps\n1e18,1e308\n", "2: mbps: 1e308 is above 1e+18"),
         ("time,mbps\n1,-5\n", "2: mbps: -5 is below 0"),
         ("time,mbps,Mbit/s\n1,5,5\n", "'Mbit/s' and another column both hold the downlink_mbps"),
         ("time,mbps\n1,\n", "no column holds a rate"),
         ("timestamp,bytes\n5,1\n5,1\n", "3: bytes: bytes of a row with the time of the one before"),
-        ("time,loss_percent,mbps\n1,101,5\n", "2: loss_percent: above 1"),
+        ("time,loss_percent,mbps\n1,101,5\n", "2: loss_percent: 101 is above 100"),
     ],
 )
 def test_what_cannot_be_is_said_with_its_line(write, text, complaint):
@@ -232,3 +242,44 @@ def test_stats_say_what_columns_were_taken_for(write):
     said = CliRunner().invoke(data_app, ["stats", str(file)]).stdout
     assert "'timestamp' is Unix time in s" in said
     assert "'throughput' is downlink in Mbit/s by its size" in said
+
+
+CELLS = (
+    "0", "1", "-1", "nan", "inf", "1e308", "1e400", "", "x", "1760000000", "1760000001", "1e17",
+    "2025-10-09", "2025-10-09 08:00:00", "2025-10-09T08:00:00Z", "0001-01-01 00:00:00+05:00",
+    "9999-12-31 23:59:59", "08:00:00", "25:61:61", "5,5", "\x1b[2J", "9" * 400,
+    "\N{DEVANAGARI DIGIT ONE}",
+)  # fmt: skip
+COLUMNS = (
+    "mbps",
+    "dl_kbps",
+    "bytes",
+    "throughput",
+    "rtt",
+    "loss",
+    "a_mbps",
+    "network",
+    "up",
+    "<b>",
+)
+
+
+@given(
+    st.sampled_from(["timestamp", "time", "date", "ts_ms"]),
+    st.lists(st.sampled_from(COLUMNS), min_size=1, max_size=4, unique=True),
+    st.lists(st.lists(st.sampled_from(CELLS), min_size=5, max_size=5), min_size=1, max_size=6),
+    st.sampled_from(",;\t"),
+)
+def test_any_table_is_a_drive_or_one_sentence(time, columns, rows, delimiter):
+    lines = [[time, *columns], *(row[: len(columns) + 1] for row in rows)]
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "x.csv"
+        file.write_text("\n".join(delimiter.join(line) for line in lines) + "\n")
+        try:
+            (drive,) = load(file)
+        except DataError as refused:
+            said = str(refused)
+        else:
+            said = " ".join(drive.paths)
+    assert said
+    assert "\n" not in said

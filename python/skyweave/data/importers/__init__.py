@@ -48,10 +48,10 @@ _ALL = (
     Format("satcell", "SatCell aligned table or upstream folder", satcell.sniff, satcell.load),
     Format("ontheroad", "Starlink on the Road iperf/ping.csv", ontheroad.sniff, ontheroad.load),
     Format("nuwins", "NUWiNS nuttcp and ping logs", nuwins.sniff, nuwins.load),
-    Format("ping", "ping logs: ping -D, epoch seq ms", ping.sniff, ping.load),
     Format("iperf3", "iperf3 text and JSON, by interval", iperf3.sniff, iperf3.load),
     Format("csv", "plain CSV: time_s, <path>.downlink_mbps, …", plain_csv.sniff, plain_csv.load),
     Format("table", "any CSV with times and rates, found by name", table.sniff, table.load),
+    Format("ping", "ping logs: ping -D, epoch seq ms", ping.sniff, ping.load),
     Format("leoreplayer", "bw_* and delay_* pair", leoreplayer.sniff, leoreplayer.load),
     Format("mahimahi", "packet-delivery times in ms", mahimahi.sniff, mahimahi.load),
 )
