@@ -62,8 +62,8 @@ def _fit(rows: Walk, _target: Target, came: Values) -> Model:
 def least_deviations(levels: Values, change: Values, ridge: float = RIDGE) -> Values:
     """Return the coefficients; the constant is free.
 
-    What is fitted are distances from the last value, each in its own spread, so that ``ridge`` brakes
-    alike what wanders and what is smooth, in every unit.
+    What is fitted are distances from the last value, each in its own spread, so that ``ridge``
+    brakes alike what wanders and what is smooth, in every unit and on every level.
     """
     away = levels - levels[:, :1]
     away[:, 0], away[:, -1] = levels[:, 0] - levels[:, 0].mean(), 1.0
