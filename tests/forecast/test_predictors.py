@@ -214,22 +214,6 @@ def test_deviations_are_as_small_as_linear_programming_makes_them():
     assert np.abs(change - levels @ found).sum() <= 1.01 * best.fun
 
 
-@pytest.mark.parametrize(("unit", "level"), [(1.0, 5000.0), (1000.0, 0.0), (0.001, 3.0)])
-def test_neither_unit_nor_level_change_what_is_foreseen(unit, level):
-    rows = walk(made_up(9, count=1500))
-    moved = rows.features * unit
-    moved[:, :6] += level
-    there = rows.features[:, :7], np.column_stack([moved[:, :6], np.ones(len(moved))])
-    came = MEAN.values(rows.series)
-    known = np.isfinite(came)
-    change = (came - rows.features[:, 0])[known]
-    ours, theirs = (
-        levels[known] @ slot_linear.least_deviations(levels[known], change * by)
-        for levels, by in zip(there, (1.0, unit), strict=True)
-    )
-    assert np.allclose(theirs, ours * unit, rtol=1e-6, atol=1e-6 * unit * np.abs(ours).max())
-
-
 def test_slots_are_learned_and_random_walks_have_no_winner():
     found = compare(walk(made_up(6)), PLAIN, [ONE, MEAN])
     for target in (ONE, MEAN):

@@ -17,8 +17,6 @@ from skyweave.model.drive import Values
 
 ROUNDS = 8
 RIDGE = 1e-3
-NEAR = 1e-2
-"""Residuals below this share of the mean change count alike."""
 LEAST_ROWS = 30
 """A phase with fewer takes the model of all phases."""
 _LEVELS = len(LEVELS)
@@ -60,17 +58,10 @@ def _fit(rows: Walk, _target: Target, came: Values) -> Model:
 
 
 def least_deviations(levels: Values, change: Values, ridge: float = RIDGE) -> Values:
-    """Return the coefficients; the constant is free.
-
-    What is fitted are distances from the last value, each in its own spread, so that ``ridge``
-    brakes alike what wanders and what is smooth, in every unit and on every level.
-    """
-    away = levels - levels[:, :1]
-    away[:, 0], away[:, -1] = levels[:, 0] - levels[:, 0].mean(), 1.0
-    spread = np.sqrt((away**2).mean(axis=0))
-    spread[spread == 0] = 1.0
-    scale = float(np.abs(change).mean()) or 1.0
-    known, wanted = away / spread, change / scale
+    """Return the coefficients; ``ridge`` is relative to the mean level, the constant is free."""
+    scale = float(np.abs(levels[:, 0]).mean()) or 1.0  # the ridge means the same in every unit
+    known, wanted = levels.copy(), change / scale
+    known[:, :-1] /= scale
     brake = ridge * len(known) * np.eye(_LEVELS)
     brake[-1, -1] = 1e-9
     weights: Values = np.ones_like(change)
@@ -78,17 +69,10 @@ def least_deviations(levels: Values, change: Values, ridge: float = RIDGE) -> Va
     for _ in range(ROUNDS):
         weighted = known * weights[:, None]
         found = np.asarray(np.linalg.solve(weighted.T @ known + brake, weighted.T @ wanted))
-        weights = np.asarray(1.0 / np.maximum(np.abs(wanted - known @ found), NEAR))
+        weights = np.asarray(1.0 / np.maximum(np.abs(wanted - known @ found), 1e-3))
         weights /= weights.mean()
-    return _of_levels(found * scale / spread, float(levels[:, 0].mean()))
-
-
-def _of_levels(found: Values, middle: float) -> Values:
-    """Return what coefficients of distances are as coefficients of the levels themselves."""
-    levels = found.copy()
-    levels[0] -= found[1:-1].sum()
-    levels[-1] -= found[0] * middle
-    return levels
+    found[-1] *= scale
+    return found
 
 
 def _read(state: dict[str, Any], period_s: int) -> Model:
