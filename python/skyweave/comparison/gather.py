@@ -154,7 +154,8 @@ def _took(file: Path, drives: Sequence[Drive]) -> str:
     said = dict.fromkeys("; ".join(drive.notes) or drive.origin for drive in drives)
     first, *others = said
     more = f" (and {len(others)} more)" if others else ""
-    if "tcp" in words_of(f"{file.name} {first}"):
+    first = first.removesuffix(".")
+    if "TCP:" not in first and "tcp" in words_of(f"{file.name} {first}"):
         more += ". TCP: what one connection reached, which is less than a capacity"
     return f"{first}{more}"
 

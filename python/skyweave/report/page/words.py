@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from skyweave.plotting.words import mbps, percent
 from skyweave.report.numbers.namer import Namer
@@ -28,8 +28,6 @@ class Answer:
     sentence: str
     facts: list[str]
     """How long a reader waits, what got worse, which pairs lose, under which settings."""
-    under: str = ""
-    """The settings that other panels of these drives do not share."""
 
 
 def foremost(panels: Iterable[Panel]) -> list[Panel]:
@@ -42,18 +40,20 @@ def foremost(panels: Iterable[Panel]) -> list[Panel]:
 
 def answers(panels: Iterable[Panel], namer: Namer) -> list[Answer]:
     """Return an answer for each group of drives and direction, with the settings that lead."""
-    panels = list(panels)
-    found = ((panel, answer(panel, namer)) for panel in foremost(panels))
-    return [replace(one, under=differing(panel, panels)) for panel, one in found if one]
+    return [found for panel in foremost(panels) if (found := answer(panel, namer))]
 
 
 def differing(panel: Panel, panels: Iterable[Panel]) -> str:
-    """Return the settings in which panels of the same drives and direction differ."""
+    """Return the settings in which panels of the same drives and direction differ.
+
+    A setting that only some transports have is none: its absence is no value.
+    """
     alike = [p for p in panels if (p.drives, p.direction) == (panel.drives, panel.direction)]
     return ", ".join(
         f"{key.replace('_', ' ')} {value}"
         for key, value in panel.settings.items()
-        if value is not None and len({str(p.settings[key]) for p in alike}) > 1
+        if value is not None
+        and len({str(p.settings[key]) for p in alike if p.settings[key] is not None}) > 1
     )
 
 
