@@ -38,7 +38,7 @@ def test_two_logs_give_an_answer_with_one_command(log, tmp_path):
     out = tmp_path / "out"
     said = run(*files, "--out", out, "--rtt", "40,60", "--congestion", "bbr")
     for part in (
-        "starlink.csv: 'timestamp' is Unix time in s; 'mbps' is downlink in mbps",
+        "starlink.csv, verizon.csv: 'timestamp' is Unix time in s; 'mbps' is downlink in mbps",
         "Starlink + Verizon",
         "mptcp upstream, upstream, bbr",
         "mpquic, minrtt, bbr",
@@ -141,6 +141,9 @@ def test_another_study_in_the_folder_is_not_written_over(log, tmp_path):
         (["--congestion", "cubik"], "no congestion control is called 'cubik'"),
         (["--scheduler", "blast"], "no scheduler is called 'blast'"),
         (["--shift", "1"], "--shift: has 1 values for 2"),
+        (["--shift", "nan,0"], "--shift nan,0: must be numbers"),
+        (["--shift", "1e30,0"], "--shift 1e30,0: must be numbers"),
+        (["--piece-s", "1e9"], "--piece-s 1e+09: must be from 1 s to a week"),
         (["--column", "mbps"], "--column mbps: is not OWN=PLAIN"),
     ],
 )

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from typer.testing import CliRunner
 
+import skyweave as sw
+from skyweave.cli.data import data_app
 from skyweave.data import load
 from skyweave.data.sense import meaning
 from skyweave.errors import DataError
@@ -124,11 +131,17 @@ def test_rows_of_the_same_time_are_one_sample(write):
             "time,mbps\n2025-10-26 02:59:59Z,5\n2025-10-26 03:00:00,5\n",
             "3: 'time': some times name a zone and some do not",
         ),
+        (
+            "time,mbps\n2025-10-26 02:59:59,5\n2025-10-26 03:00:00Z,5\n",
+            "3: 'time': some times name a zone and some do not",
+        ),
+        ("time,mbps\n0001-01-01 00:00:00+05:00,5\n", "2: 'time': no log is of the year 1"),
+        ("time,mbps\n1e18,1e308\n", "2: mbps: 1e308 is above 1e+18"),
         ("time,mbps\n1,-5\n", "2: mbps: -5 is below 0"),
         ("time,mbps,Mbit/s\n1,5,5\n", "'Mbit/s' and another column both hold the downlink_mbps"),
         ("time,mbps\n1,\n", "no column holds a rate"),
         ("timestamp,bytes\n5,1\n5,1\n", "3: bytes: bytes of a row with the time of the one before"),
-        ("time,loss_percent,mbps\n1,101,5\n", "2: loss_percent: above 1"),
+        ("time,loss_percent,mbps\n1,101,5\n", "2: loss_percent: 101 is above 100"),
     ],
 )
 def test_what_cannot_be_is_said_with_its_line(write, text, complaint):
@@ -151,3 +164,122 @@ def test_slips_of_a_unit_are_said(write):
 )
 def test_other_columns_are_passed_over(name):
     assert meaning(name) is None
+
+
+def test_unix_time_of_plain_csv_is_its_start(write):
+    (drive,) = load(write("x.csv", "time_s,a.downlink_mbps\n1760000000,5\n1760000001,6\n"))
+    assert drive.start == START
+    (drive,) = load(write("x.csv", "time_s,a.downlink_mbps\n2025-10-09T08:53:20Z,5\n"))
+    assert drive.start == START
+
+
+def test_dates_can_be_mapped(write):
+    file = write("x.csv", "when,rate\n2025-10-09T08:53:20Z,5\n2025-10-09T08:53:21Z,5\n")
+    (drive,) = load(file, columns={"when": "time_s", "rate": "a.downlink_mbps"})
+    assert drive.start == START
+
+
+def test_a_link_takes_the_csv_that_all_take(write):
+    for text in ("time_s,mbps\n0,10\n5,2.5\n", "time_s,a.downlink_mbps\n0,10\n5,2.5\n"):
+        assert sw.read_capacity(write("x.csv", text)).mbps == (10, 2.5)
+    kbps = write("k.csv", "timestamp,kbps\n1760000000,10000\n1760000005,\n1760000006,1\n")
+    assert sw.read_capacity(kbps).mbps == (10, 0, 0.001)
+    two = write("t.csv", "time_s,a.downlink_mbps,b.downlink_mbps\n0,1,2\n")
+    with pytest.raises(DataError, match=r"holds the rates a.downlink_mbps, b.downlink_mbps"):
+        sw.read_capacity(two)
+    assert sw.read_capacity(two, "b.downlink_mbps").mbps == (2,)
+    with pytest.raises(DataError, match="there is no rate 'c'"):
+        sw.read_capacity(two, "c")
+
+
+def test_a_file_of_no_format_is_told_what_would_do(write):
+    with pytest.raises(DataError, match=r"'timestamp,mbps' and rows such as '1760000000,52\.1'"):
+        load(write("x.csv", "hello\nworld\n"))
+
+
+def test_pointers_and_pictures_beside_traces_are_passed_over(write, tmp_path):
+    write("a.csv", "time_s,a.downlink_mbps\n0,5\n")
+    write("b.csv", "version https://git-lfs.github.com/spec/v1\noid sha256:0\n")
+    (tmp_path / "c.png").write_bytes(b"\x89PNG\r\n\xff")
+    (tmp_path / "d.gz").write_bytes(b"\x1f\x8bnothing")
+    assert len(load(tmp_path)) == 1
+
+
+SATCELL = "time,throughput,speed\n" + "".join(
+    f"2023-04-04 10:00:{n:02d} CDT,{n},10\n" for n in range(40)
+)
+
+
+@pytest.mark.parametrize(
+    ("folder", "name", "quantity"),
+    [
+        ("UDP/Downlink", "satcell-udp-01", "downlink_mbps"),
+        ("TCP/Downlink", "satcell-tcp-01", "downlink_mbps"),
+        ("UDP/Uplink", "satcell-udp-ul-01", "uplink_mbps"),
+    ],
+)
+def test_satcell_says_transport_and_direction(write, tmp_path, folder, name, quantity):
+    place = tmp_path / folder
+    place.mkdir(parents=True)
+    (place / "mob_all.csv").write_text(SATCELL)
+    (place / "README.txt").write_text("not a trace\n")
+    for source in (place, place / "mob_all.csv"):
+        (drive,) = load(source)
+        assert drive.name == name
+        assert getattr(drive.paths["starlink"], quantity).values.tolist() == list(range(40))
+        assert bool(drive.notes) == ("TCP" in folder)
+
+
+def test_satcell_with_some_operators(write):
+    rows = "".join(f"2023-04-04 10:00:{n:02d},{n + 1},{n},1\n" for n in range(40))
+    (drive,) = load(write("aligned_tcp_dl_1s.csv", "time_cdt,mob,att,segment\n" + rows))
+    assert drive.name == "satcell-tcp-01"
+    assert set(drive.paths) == {"starlink", "att"}
+
+
+def test_stats_say_what_columns_were_taken_for(write):
+    file = write("x.csv", "timestamp,throughput\n1760000000,5\n1760000001,6\n")
+    said = CliRunner().invoke(data_app, ["stats", str(file)]).stdout
+    assert "'timestamp' is Unix time in s" in said
+    assert "'throughput' is downlink in Mbit/s by its size" in said
+
+
+CELLS = (
+    "0", "1", "-1", "nan", "inf", "1e308", "1e400", "", "x", "1760000000", "1760000001", "1e17",
+    "2025-10-09", "2025-10-09 08:00:00", "2025-10-09T08:00:00Z", "0001-01-01 00:00:00+05:00",
+    "9999-12-31 23:59:59", "08:00:00", "25:61:61", "5,5", "\x1b[2J", "9" * 400,
+    "\N{DEVANAGARI DIGIT ONE}",
+)  # fmt: skip
+COLUMNS = (
+    "mbps",
+    "dl_kbps",
+    "bytes",
+    "throughput",
+    "rtt",
+    "loss",
+    "a_mbps",
+    "network",
+    "up",
+    "<b>",
+)
+
+
+@given(
+    st.sampled_from(["timestamp", "time", "date", "ts_ms"]),
+    st.lists(st.sampled_from(COLUMNS), min_size=1, max_size=4, unique=True),
+    st.lists(st.lists(st.sampled_from(CELLS), min_size=5, max_size=5), min_size=1, max_size=6),
+    st.sampled_from(",;\t"),
+)
+def test_any_table_is_a_drive_or_one_sentence(time, columns, rows, delimiter):
+    lines = [[time, *columns], *(row[: len(columns) + 1] for row in rows)]
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "x.csv"
+        file.write_text("\n".join(delimiter.join(line) for line in lines) + "\n")
+        try:
+            (drive,) = load(file)
+        except DataError as refused:
+            said = str(refused)
+        else:
+            said = " ".join(drive.paths)
+    assert said
+    assert "\n" not in said

@@ -171,6 +171,9 @@ def test_the_page_and_its_pictures(out: Path) -> None:
     assert "time for 4 MiB" in page
     assert "Downloading 4 MiB over Satellite + terr together, the median is" in page
     assert "Time without data" not in page
+    assert re.search(r"An in-order reader waits \d+ ms at p99 and \d+ ms at most", page)
+    assert re.search(r"\d\.\d\d times</b> \[\d+\.\d\d, \d+\.\d\d\] Satellite alone", page)
+    assert "4 drives, multipath mptcp, mode v0.96, scheduler minrtt" in page
     for name in ("time", "ping"):
         assert (out / "figures" / f"{name}.png").stat().st_size > 5_000
     drawn = (out / "figures" / "time.svg").read_text()

@@ -216,6 +216,12 @@ def test_page_says_what_it_must(page: str, rendered: Rendered) -> None:
     assert "What would bonding give my users" in page
     assert rendered.answers[0].sentence.split(" together")[0].replace("+", "+") in page
     assert "All drives are synthetic" in page
+    settings = page[page.index("Settings of all runs") : page.index('id="provenance"')]
+    row = re.search(r"<th scope=.row.>congestion</th><td>bbr</td>\s*<td>(.*?)</td>", settings)
+    other = re.search(r"<th scope=.row.>reverse</th><td>trace</td>\s*<td>(.*?)</td>", settings)
+    assert row is not None
+    assert other is not None
+    assert (row[1], other[1]) == ("<b>chosen</b>", "default")
     assert "One beats both" in page
     assert "This cannot be." in page
     assert "&lt;b&gt;two&lt;/b&gt; things &amp; a third" in page

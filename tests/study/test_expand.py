@@ -166,7 +166,11 @@ def test_drives_without_a_declared_path_are_not_dropped_silently(tmp_path: Path)
     with pytest.raises(ConfigError, match=r"have paths starlink, att, .*rename = "):
         prepared(tmp_path, text)
     renamed = text.replace("seeds = 2", 'seeds = 2\nrename = { starlink = "SL" }')
-    assert prepared(tmp_path, renamed.replace(', "pairs"', "")).size["runs"] == 2
+    renamed = renamed.replace(', "pairs"', "")
+    with pytest.raises(ConfigError, match=r"\[paths.VZ\]: no drive has this path"):
+        prepared(tmp_path, renamed)
+    both = renamed.replace('"SL" }', '"SL", verizon = "VZ" }')
+    assert prepared(tmp_path, both).size["runs"] == 4
 
 
 def test_links() -> None:

@@ -12,6 +12,9 @@ from skyweave.cli.lazy import Later, lazy_group
 from skyweave.errors import Interrupted, SkyweaveError
 from skyweave.printing import complain, put, take_any_text
 
+INTERNAL = 70
+MOST_SAID = 300
+"""Characters of an unforeseen error that are shown."""
 COMMANDS = {
     "compare": Later(
         "skyweave.cli.compare:compare",
@@ -113,7 +116,11 @@ def _main(
 
 
 def main() -> None:
-    """Run the command line: one line on stderr and exit code 2 for errors, 130 for Ctrl-C."""
+    """Run the command line: one line on stderr and an exit code, whatever happens.
+
+    2 for errors, 130 for Ctrl-C, 70 (EX_SOFTWARE of sysexits.h) for what nobody thought of; with
+    ``SKYWEAVE_TRACEBACK`` set that one comes with its traceback.
+    """
     take_any_text()
     try:
         app()
@@ -128,3 +135,23 @@ def main() -> None:
         sys.stderr.write("\n")
         complain("skyweave: stopped")
         sys.exit(130)
+    except Exception as error:
+        if os.environ.get("SKYWEAVE_TRACEBACK"):
+            raise
+        complain(f"skyweave: {_unforeseen(error)}")
+        sys.exit(INTERNAL)
+
+
+def _unforeseen(error: Exception) -> str:
+    """The sentence for an error that is a mistake of this program: what, and in which line."""
+    import traceback
+    from pathlib import Path
+
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if "skyweave" in frame.filename] or frames
+    place = f"{Path(own[-1].filename).name}:{own[-1].lineno}" if own else "nowhere"
+    said = " ".join(str(error).split())[:MOST_SAID]
+    return (
+        f"internal error in {place} ({type(error).__name__}: {said}); please report it with the "
+        "command and the traceback that SKYWEAVE_TRACEBACK=1 gives"
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
@@ -21,6 +22,8 @@ from skyweave.errors import ConfigError, suggest
 from skyweave.plotting.words import mbps, percent
 
 Align = Literal["utc", "start"]
+MOST_NUMBER = 1e9
+"""Of round trips in ms, and of seconds that a clock is off."""
 
 
 def compare(
@@ -155,5 +158,7 @@ def _numbers(option: str, text: str | None) -> tuple[float, ...]:
     try:
         found = tuple(float(part) for part in (text or "").split(",") if part.strip())
     except ValueError:
-        raise ConfigError(f"{option} {text}: must be numbers with commas between") from None
+        found = (math.nan,)
+    if not all(abs(one) <= MOST_NUMBER for one in found):
+        raise ConfigError(f"{option} {text}: must be numbers with commas between")
     return found

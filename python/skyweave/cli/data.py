@@ -18,6 +18,7 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColu
 from rich.progress import track as rich_track
 from rich.text import Text
 
+from skyweave.cli.data_export import Target, export_drives
 from skyweave.cli.data_tables import comparison_tables, run_mean_table, set_panel, statistics_tables
 from skyweave.console import Console, TextColumn, wide_console
 from skyweave.data import registry as sets
@@ -113,6 +114,19 @@ def import_file(
     wide_console().print(f"{len(drives)} drive{'s' if len(drives) != 1 else ''} in {out}")
 
 
+@data_app.command("export")
+def export(
+    source: Annotated[str, typer.Argument(help="A file, a folder, a data set or a preset.")],
+    to: Annotated[Target, typer.Option("--to", help="csv, parquet, or mahimahi (.down, .up).")],
+    out: Annotated[Path, typer.Option("--out", help="New folder for the files.")],
+    format: FormatOption = None,
+    data: DataOption = None,
+) -> None:
+    """Write drives in the formats of other programs, all or none."""
+    files = export_drives(_drives(source, format, data), to, out)
+    wide_console().print(f"{len(files)} file{'s' if len(files) != 1 else ''} in {out}")
+
+
 @data_app.command()
 def stats(
     source: Annotated[str, typer.Argument(help="A file, a folder, a data set or a preset.")],
@@ -121,11 +135,15 @@ def stats(
     as_json: Annotated[bool, typer.Option("--json", help="Numbers for programs.")] = False,
 ) -> None:
     """What the paths offer, how often they are out, alone and together."""
-    facts = describe(_drives(source, format, data))
+    drives = _drives(source, format, data)
+    facts = describe(drives)
     if as_json:
         put(json.dumps(_plain(facts), indent=1, allow_nan=False))
     else:
-        wide_console().print(statistics_tables(source, facts))
+        console = wide_console()
+        console.print(statistics_tables(source, facts))
+        for note in dict.fromkeys(note for drive in drives for note in drive.notes):
+            console.print(note)
 
 
 @data_app.command()

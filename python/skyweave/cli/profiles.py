@@ -19,7 +19,7 @@ from skyweave.study.language.plan import PathSpec
 from skyweave.synthesis import preset_names, synthesise
 
 KEYS = {
-    "down": "Mbit/s to the client, or a file (mahimahi, or .csv with time_s and mbps)",
+    "down": "Mbit/s to the client, or a file (mahimahi, or a .csv of times and rates)",
     "up": "Mbit/s from the client, or a file",
     "rtt": "round-trip time of the empty path in ms; half each way",
     "loss": "share of packets lost each way, 0 to 1",

@@ -13,6 +13,7 @@ from skyweave.plotting.words import mbps, percent
 from skyweave.report.criteria.artefacts import Graded, tally, tally_words
 from skyweave.report.numbers.namer import Namer
 from skyweave.report.numbers.panel import Panel
+from skyweave.report.page.behind import waits_ms, waits_words
 from skyweave.report.page.render import Rendered
 from skyweave.report.page.words import foremost
 from skyweave.results.pathset import PathSet
@@ -29,7 +30,8 @@ def say(rendered: Rendered) -> None:
         table = Table(title=title, title_justify="left", title_style="bold", box=None)
         table.add_column("network", no_wrap=True)
         last = "without data" if panel.file_mib is None else f"time for {panel.file_mib:g} MiB"
-        for column in ("median Mbit/s", "25th pct.", last, "vs best alone"):
+        waits = "in-order wait: p99, most (ms)"
+        for column in ("median Mbit/s", "25th pct.", last, waits, "vs best alone"):
             table.add_column(column, justify="right")
         for cell in panel.goodput:
             table.add_row(*_row(panel, rendered.namer, cell), style="" if cell.is_bonded else "dim")
@@ -39,6 +41,7 @@ def say(rendered: Rendered) -> None:
         console.print("Runs with other settings are in the report.\n")
     for found in rendered.answers:
         console.print(f"{found.place}, {found.direction}link: {found.sentence}")
+        console.print(" ".join(found.facts) + "\n", style="dim")
     for sentence in rendered.caveats:
         console.print(f"\n{sentence}")
     if rendered.artefacts:
@@ -73,6 +76,7 @@ def _row(panel: Panel, namer: Namer, cell: PathSet) -> list[str]:
         mbps(median),
         mbps(panel.estimate("goodput", cell, "p25").value),
         _last(panel, cell),
+        waits_words(waits[1:] if (waits := waits_ms(panel, cell)) else None),
         gain,
     ]
 

@@ -98,7 +98,9 @@ def sentences(found: pl.DataFrame) -> Iterator[str]:
     pieces = int(found["pieces"].max() or 0)  # type: ignore[arg-type]
     if pieces < ENOUGH:
         runs = "piece" if pieces == 1 else "pieces"
-        yield f"Preliminary: {pieces} {runs} of drives were run, and {ENOUGH} are a sample."
+        yield (
+            f"Preliminary: {pieces} {runs} of drives; {ENOUGH} make a sample (--pieces {ENOUGH})."
+        )
 
 
 def _sentence(here: pl.DataFrame, transport: str) -> str:

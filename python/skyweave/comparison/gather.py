@@ -58,7 +58,7 @@ def gather(files: Sequence[Path], reading: Reading | None = None) -> Gathered:
         raise DataError(f"{len(files)} files were given; give 1 to {MOST_FILES}, or their folder")
     reading = reading or Reading()
     per_file("--shift", reading.shift_s, len(files))
-    took: list[str] = []
+    took: dict[str, list[str]] = {}
     whole: list[Drive] = []
     trips: list[Drive] = []
     for number, file in enumerate(files):
@@ -66,10 +66,10 @@ def gather(files: Sequence[Path], reading: Reading | None = None) -> Gathered:
             _shifted(drive, reading.shift_s, number)
             for drive in load(file, columns=reading.columns)
         ]
-        took += _took(file, drives)
+        took.setdefault(_took(file, drives), []).append(file.name)
         trips += [drive for drive in drives if not rated(drive)]
         whole += [piece for drive in drives if rated(drive) for piece in without_gaps(drive)]
-    found = _gathered(whole, reading, took)
+    found = _gathered(whole, reading, [_of_files(names, said) for said, names in took.items()])
     return _with_pings(found, reading.pings, trips)
 
 
@@ -143,14 +143,21 @@ def _with_pings(found: Gathered, files: Sequence[Path], trips: Sequence[Drive]) 
     return replace(found, drives=drives, notes=[*found.notes, *dict.fromkeys(sorted(said))])
 
 
-def _took(file: Path, drives: Sequence[Drive]) -> list[str]:
+def _of_files(names: Sequence[str], said: str) -> str:
+    """Say it of all files that it is true of."""
+    more = f" and {len(names) - 2} more" if len(names) > 2 else ""
+    return f"{', '.join(names[:2])}{more}: {said}"
+
+
+def _took(file: Path, drives: Sequence[Drive]) -> str:
     """Say what a file was taken for: its columns, or where its drives are from."""
     said = dict.fromkeys("; ".join(drive.notes) or drive.origin for drive in drives)
     first, *others = said
     more = f" (and {len(others)} more)" if others else ""
-    if "tcp" in words_of(f"{file.name} {first}"):
+    first = first.removesuffix(".")
+    if "TCP:" not in first and "tcp" in words_of(f"{file.name} {first}"):
         more += ". TCP: what one connection reached, which is less than a capacity"
-    return [f"{file.name}: {first}{more}"]
+    return f"{first}{more}"
 
 
 def _names(drive: Drive) -> list[str]:

@@ -14,6 +14,7 @@ from skyweave.comparison.networks import ASSUMED_RTT, Network
 from skyweave.data.sense.units import LEAST_TRIP_MS, MOST_TRIP_MS
 from skyweave.errors import ConfigError, DataError
 from skyweave.model.drive import Drive, Series
+from skyweave.model.limits import WEEK_S
 from skyweave.printing import visible
 
 Transport = Literal["mptcp", "mpquic"]
@@ -117,6 +118,8 @@ def _directions(drives: Sequence[Drive]) -> tuple[Literal["down", "up"], ...]:
 def _pieces(drives: Sequence[Drive], choices: Choices, directions: Sequence[str]) -> list[str]:
     """The lines that cut drives, unless all of them are short."""
     piece_s = choices.piece_s
+    if not 1 <= piece_s <= WEEK_S:
+        raise ConfigError(f"--piece-s {piece_s:g}: must be from 1 s to a week")
     if max(drive.duration_s for drive in drives) <= 2 * piece_s:
         return []
     there = sum(int(drive.duration_s // piece_s) for drive in drives)

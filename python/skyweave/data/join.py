@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -103,15 +104,23 @@ def _whole(shared: Drive, drives: Sequence[Drive]) -> bool:
 
 def _combinations(logs: Mapping[str, Sequence[Drive]]) -> Iterable[list[Drive]]:
     """One log of each network, in every way in which they overlap, in the order of time."""
-    found: list[list[Drive]] = [[]]
+    found: list[tuple[float, float, list[Drive]]] = [(-math.inf, math.inf, [])]
     for drives in logs.values():
+        spans = [(*_span_s(drive), drive) for drive in drives]
         found = [
-            [*chosen, drive]
-            for chosen in found
-            for drive in drives
-            if not chosen or on_one_clock([*chosen, drive], "") is not None
+            (max(since, begin), min(until, end), [*chosen, drive])
+            for since, until, chosen in found
+            for begin, end, drive in spans
+            if max(since, begin) < min(until, end)
         ]
-    return sorted(found, key=lambda chosen: max(str(utc_of(one)) for one in chosen))
+    return [chosen for _, _, chosen in sorted(found, key=lambda one: one[:2])]
+
+
+def _span_s(drive: Drive) -> tuple[float, float]:
+    """When a drive begins and ends, in Unix time."""
+    start = utc_of(drive)
+    begin_s = 0.0 if start is None else start.timestamp()
+    return begin_s, begin_s + drive.duration_s
 
 
 def _by_order(logs: Mapping[str, Sequence[Drive]]) -> Joined:

@@ -27,6 +27,9 @@ LOOKED_AT = 20
 """Lines at the beginning in which the first answer is expected."""
 SEQUENCE = 1 << 16
 """ICMP sequence numbers have 16 bits (RFC 792) and begin again at 0."""
+MOST_TRIP_MS = 3.6e6
+LAST_UNIX_S = 9.2e9
+"""In the year 2261."""
 PLAIN_STEP_S = 1.0
 """How far apart ping's probes are if nobody says otherwise."""
 
@@ -55,6 +58,8 @@ def answers(text: Text) -> list[Answer]:
             rtt = float(match["rtt"])
             if rtt < 0:
                 continue
+            if rtt > MOST_TRIP_MS:
+                raise text.bad(line, "this round trip lasts more than an hour", "remove the row")
             found.append((_stamp(text, line, match["stamp"]) - rtt / 1e3, int(match["seq"]), rtt))
     return found
 
@@ -62,7 +67,10 @@ def answers(text: Text) -> list[Answer]:
 def plain_answers(text: Text) -> list[Answer]:
     """The answers of plain ping, :data:`PLAIN_STEP_S` apart by their numbers."""
     matches = (match for _, row in text.lines() if (match := PLAIN.match(row)))
-    return [(int(m["seq"]) * PLAIN_STEP_S, int(m["seq"]), float(m["rtt"])) for m in matches]
+    found = [(int(m["seq"]) * PLAIN_STEP_S, int(m["seq"]), float(m["rtt"])) for m in matches]
+    if any(number > SEQUENCE or rtt > MOST_TRIP_MS for _, number, rtt in found):
+        raise text.bad(1, "a number or a round trip of this ping is out of bounds", "correct it")
+    return found
 
 
 def lost(found: Iterable[Answer]) -> list[float]:
@@ -72,7 +80,10 @@ def lost(found: Iterable[Answer]) -> list[float]:
 
 def _stamp(text: Text, line: int, stamp: str) -> float:
     try:
-        return float(stamp) if stamp[4:5] != "-" else unix_s(stamp)
+        found = float(stamp) if stamp[4:5] != "-" else unix_s(stamp)
+        if not abs(found) < LAST_UNIX_S:
+            raise ValueError
+        return found
     except ValueError:
         what = f"'{stamp}' is neither seconds since 1970 nor a date and time"
         raise text.bad(line, what, "log with 'ping -D'") from None

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from skyweave import _skyweave
-from skyweave.errors import DataError
+from skyweave.errors import DataError, suggest
 from skyweave.model.config import DelaySteps, Opportunities, RateSteps
 from skyweave.model.drive import Values
 from skyweave.model.textfile import Text, read_text
@@ -28,16 +28,29 @@ DELAY_SPACING_MS = 10.0
 T = TypeVar("T")
 
 
-def read_capacity(path: Path, column: str = "mbps") -> Opportunities | RateSteps:
-    """The capacity in a file: a ``.csv`` with ``time_s`` and ``column``, else a mahimahi trace.
+def read_capacity(path: Path, column: str | None = None) -> Opportunities | RateSteps:
+    """The capacity in a file: a ``.csv`` as :func:`skyweave.data.load` reads it, else mahimahi.
 
-    Both may be gzipped. Raises :class:`skyweave.DataError` with ``FILE:LINE: what; what to do``.
+    ``column`` names the rate of a CSV that has several; what was not logged is 0 Mbit/s. Both may
+    be gzipped. Raises :class:`skyweave.DataError` with ``FILE:LINE: what; what to do``.
     """
-    text = read_text(path)
     if path.name.removesuffix(".gz").endswith(".csv"):
-        times_s, mbps = refused(lambda: _skyweave.parse_time_series(text.body, text.name, column))
-        return RateSteps(times_s=tuple(times_s.tolist()), mbps=tuple(mbps.tolist()))
-    return Opportunities(times_ms=tuple(opportunities(text).tolist()))
+        return _rates(path, column)
+    return Opportunities(times_ms=tuple(opportunities(read_text(path)).tolist()))
+
+
+def _rates(path: Path, column: str | None) -> RateSteps:
+    """The one rate of a CSV, or that of ``column``: a column, or ``<path>.<quantity>``."""
+    from skyweave.data.importers import load_rates
+
+    rates = load_rates(path)
+    if column is not None and column not in rates:
+        raise DataError(f"{path}:1: there is no rate '{column}'; {suggest(column, rates)}")
+    if column is None and len(rates) != 1:
+        raise DataError(f"{path}:1: holds the rates {', '.join(rates) or 'none'}; name one of them")
+    series = rates[column] if column is not None else next(iter(rates.values()))
+    mbps = np.nan_to_num(series.values)
+    return RateSteps(times_s=tuple(series.times_s.tolist()), mbps=tuple(mbps.tolist()))
 
 
 def read_delay(path: Path, spacing_ms: float = DELAY_SPACING_MS) -> DelaySteps:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Sequence
+import shutil
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -124,14 +126,25 @@ def write_drives(folder: Path, drives: Sequence[Drive]) -> list[Path]:
 
     Raises :class:`DataError` if the folder exists and is not empty, or cannot be written.
     """
+    names = [f"{name}.csv" for name in safe_names(drive.name for drive in drives)]
+    with new_folder(folder) as draft:
+        for name, drive in zip(names, drives, strict=True):
+            write_drive(draft / name, drive)
+    return [folder / name for name in names]
+
+
+@contextmanager
+def new_folder(folder: Path) -> Iterator[Path]:
+    """Give a draft of a folder, which appears in its place when all is written, or not at all.
+
+    Raises :class:`DataError` if the folder exists and is not empty, or cannot be written.
+    """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise DataError(f"{folder}: exists and is not an empty folder; choose another --out")
     draft = folder.with_name(f".{folder.name}.draft-{os.getpid()}")
-    names = _unique(drive.name for drive in drives)
     try:
         draft.mkdir(parents=True)
-        for name, drive in zip(names, drives, strict=True):
-            write_drive(draft / name, drive)
+        yield draft
         if folder.is_dir():
             folder.rmdir()
         draft.rename(folder)
@@ -139,25 +152,17 @@ def write_drives(folder: Path, drives: Sequence[Drive]) -> list[Path]:
         reason = error.strerror or str(error)
         raise DataError(f"{folder}: cannot be written ({reason}); choose another --out") from None
     finally:
-        _remove(draft)
-    return [folder / name for name in names]
+        shutil.rmtree(draft, ignore_errors=True)
 
 
-def _remove(draft: Path) -> None:
-    """Clear what an interrupted :func:`write_drives` left."""
-    if draft.is_dir():
-        for left in draft.iterdir():
-            left.unlink()
-        draft.rmdir()
-
-
-def _unique(names: Iterable[str]) -> list[str]:
+def safe_names(names: Iterable[str]) -> list[str]:
+    """Names of files, all different, from any text."""
     seen: dict[str, int] = {}
     result = []
     for name in names:
-        safe = "".join(c if c.isalnum() or c in "-_." else "_" for c in name) or "drive"
+        safe = "".join(c if c.isalnum() or c in "-_." else "_" for c in name).strip(".") or "drive"
         seen[safe] = seen.get(safe, 0) + 1
-        result.append(f"{safe}.csv" if seen[safe] == 1 else f"{safe}-{seen[safe]}.csv")
+        result.append(safe if seen[safe] == 1 else f"{safe}-{seen[safe]}")
     return result
 
 

@@ -35,5 +35,7 @@ def grid_size(span_s: float, step_s: float, what: str) -> int:
 def checked(count: float, what: str, most: int = MOST_VALUES) -> int:
     """Return ``count`` as a whole number, at least one; :class:`DataError` if above ``most``."""
     if not count <= most:  # NaN is refused, too
-        raise DataError(f"{what}: asks for {count:,.0f} values, and {most:,} may be; cut it up")
+        raise DataError(
+            f"{what}: asks for {min(count, 10**30):,.0f} values, and {most:,} may be; cut it up"
+        )
     return max(1, int(count))

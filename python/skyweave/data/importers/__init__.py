@@ -21,12 +21,14 @@ from skyweave.data.importers import (
 from skyweave.data.importers.base import bad, read_head
 from skyweave.data.importers.mahimahi import opportunities_ms
 from skyweave.errors import DataError, suggest
-from skyweave.model.drive import Drive
+from skyweave.model.drive import Drive, Series
 from skyweave.model.limits import MOST_RATE_MBPS, WEEK_S
 
 __all__ = ["FORMATS", "Format", "detect", "load", "opportunities_ms"]
 
 HEAD_BYTES = 4096
+EXAMPLE = ("timestamp,mbps", "1760000000,52.1")
+"""The first lines of a file that is always known."""
 LONGEST_S = WEEK_S + 3600.0
 """A series of a week ends with the span of its last sample."""
 
@@ -46,10 +48,10 @@ _ALL = (
     Format("satcell", "SatCell aligned table or upstream folder", satcell.sniff, satcell.load),
     Format("ontheroad", "Starlink on the Road iperf/ping.csv", ontheroad.sniff, ontheroad.load),
     Format("nuwins", "NUWiNS nuttcp and ping logs", nuwins.sniff, nuwins.load),
-    Format("ping", "ping logs: ping -D, epoch seq ms", ping.sniff, ping.load),
     Format("iperf3", "iperf3 text and JSON, by interval", iperf3.sniff, iperf3.load),
     Format("csv", "plain CSV: time_s, <path>.downlink_mbps, …", plain_csv.sniff, plain_csv.load),
     Format("table", "any CSV with times and rates, found by name", table.sniff, table.load),
+    Format("ping", "ping logs: ping -D, epoch seq ms", ping.sniff, ping.load),
     Format("leoreplayer", "bw_* and delay_* pair", leoreplayer.sniff, leoreplayer.load),
     Format("mahimahi", "packet-delivery times in ms", mahimahi.sniff, mahimahi.load),
 )
@@ -78,6 +80,17 @@ def load(
     if not drives:
         raise DataError(f"{place}: no file in this folder is a known trace; name one with --format")
     return drives
+
+
+def load_rates(path: Path) -> dict[str, Series]:
+    """The rates in Mbit/s of the first drive of a file, as ``<path>.<quantity>``."""
+    drive = load(path)[0]
+    return {
+        f"{name}.{quantity}": series
+        for name, trace in drive.paths.items()
+        for quantity in ("downlink_mbps", "uplink_mbps")
+        if (series := getattr(trace, quantity)) is not None
+    }
 
 
 def _bounded(place: Path, drives: list[Drive]) -> list[Drive]:
@@ -109,9 +122,17 @@ def detect(path: Path) -> Format | None:
         return next((known for known in _ALL if known.sniff(path, "")), None)
     found = _sniff_file(path)
     if found is None:
-        names = ", ".join(FORMATS)
-        raise DataError(f"{path}:1: this is no format that Skyweave knows; choose --format {names}")
+        raise DataError(unknown(path))
     return found
+
+
+def unknown(path: Path) -> str:
+    """The sentence for a file of no known format, with the two lines that suffice."""
+    return (
+        f"{path}:1: this is no format that Skyweave knows; a CSV with a header such as "
+        f"'{EXAMPLE[0]}' and rows such as '{EXAMPLE[1]}' is enough (docs/data.md shows all), "
+        f"or choose --format {', '.join(FORMATS)}"
+    )
 
 
 def _sniff_file(path: Path) -> Format | None:
@@ -128,4 +149,12 @@ def _sniff_file(path: Path) -> Format | None:
 def _files(folder: Path) -> list[Path]:
     """The files of a folder that look like a known format, sorted by name."""
     found = sorted(f for f in folder.iterdir() if f.is_file() and f.stat().st_size > 0)
-    return [f for f in found if _sniff_file(f) is not None]
+    return [f for f in found if _is_known(f)]
+
+
+def _is_known(file: Path) -> bool:
+    """Whether a file of a folder is a trace; pictures and pointers beside them are none."""
+    try:
+        return _sniff_file(file) is not None
+    except DataError:
+        return False

@@ -27,6 +27,7 @@ INTERVAL = re.compile(
 )
 SCALE = {"": 1e-6, "K": 1e-3, "M": 1.0, "G": 1e3}
 CLOCK = re.compile(r"\s*Time: (.+)")
+LAST_YEAR = 2261
 _JSON_REMEDY = "write it with 'iperf3 --json'"
 
 
@@ -90,6 +91,8 @@ def _stamp(text: Text, line: int, stamp: str) -> datetime:
         found = parsedate_to_datetime(stamp)
     except ValueError:
         raise text.bad(line, f"'{stamp}' is not a time", "restore the original log") from None
+    if not 1970 <= found.year <= LAST_YEAR:
+        raise text.bad(line, f"'{stamp}' is no time of a log", "restore the original log")
     return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
@@ -105,6 +108,8 @@ def _json(text: Text) -> Found:
             if not one.get("omitted")
         }
         start = None if began is None else datetime.fromtimestamp(float(began), UTC)
+        if start is not None and start.year > LAST_YEAR:
+            raise ValueError
         return rows, start, bool(test.get("reverse")), str(test.get("protocol", ""))
     except (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError, OSError):
         raise text.bad(1, "this JSON has no intervals of iperf3", _JSON_REMEDY) from None

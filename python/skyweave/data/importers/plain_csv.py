@@ -1,9 +1,10 @@
 """Skyweave's own plain CSV, and any CSV whose columns are mapped onto it.
 
-``time_s`` and then ``<path>.downlink_mbps``, ``<path>.uplink_mbps``, ``<path>.rtt_ms``,
-``<path>.loss_ratio`` in any order and number. An empty cell means: not logged (NaN). Comment lines
-``# key: value`` at the top carry name, origin, start and synthetic. With ``# sparse: true`` each
-column has its own sample times: there an empty cell is no sample, and ``nan`` is "not logged".
+``time_s`` (seconds; Unix time and dates become the start) and then ``<path>.downlink_mbps``,
+``<path>.uplink_mbps``, ``<path>.rtt_ms``, ``<path>.loss_ratio`` in any order and number. An empty
+cell means: not logged (NaN). Comment lines ``# key: value`` at the top carry name, origin, start
+and synthetic. With ``# sparse: true`` each column has its own sample times: there an empty cell is
+no sample, and ``nan`` is "not logged".
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from skyweave.data.importers.base import Table, Text, parse_table, read_text, require_increasing
+from skyweave.data.sense.clock import LEAST_UNIX_S, read_clock
 from skyweave.errors import suggest
 from skyweave.model.drive import Drive, PathTrace, Series, Values
 
@@ -46,7 +48,11 @@ def load(path: Path, columns: Mapping[str, str] | None = None) -> list[Drive]:
     text = read_text(path)
     facts = _facts(text)
     table = _renamed(parse_table(text), columns)
-    times_s = table.numbers(TIME)
+    start = _start(text, facts)
+    times_s = table.numbers(TIME) if _counts(table) else None
+    if times_s is None:
+        clock = read_clock(table, (TIME,))
+        times_s, start = clock.times_s, start or clock.start
     require_increasing(table, TIME, times_s)
     if times_s[0] != 0 and facts:
         raise table.bad(0, f"{TIME}: a drive begins at 0", "subtract the first time")
@@ -55,10 +61,18 @@ def load(path: Path, columns: Mapping[str, str] | None = None) -> list[Drive]:
         name=facts.get("name", path.name.removesuffix(".gz").removesuffix(".csv")),
         origin=facts.get("origin", f"plain CSV {path.name}"),
         paths=_paths(table, times_s - times_s[0], sparse),
-        start=_start(text, facts),
+        start=start,
         synthetic=facts.get("synthetic") == "true",
     )
     return [drive]
+
+
+def _counts(table: Table) -> bool:
+    """Whether times count seconds from somewhere, and are neither dates nor Unix time."""
+    try:
+        return not float(table.column(TIME)[0] or "0") >= LEAST_UNIX_S
+    except ValueError:
+        return not table.column(TIME)[0].strip()[:1].isdigit()
 
 
 def _facts(text: Text) -> dict[str, str]:

@@ -1,13 +1,16 @@
-"""SatCell (CoNEXT 2023): two Starlink dishes and three 5G phones in one car, 1 s UDP downlink.
+"""SatCell (CoNEXT 2023): two Starlink dishes and three 5G phones in one car, 1 s, by UDP or TCP.
 
-https://github.com/Starlink-Project/Satellite-vs-Cellular, ``3-Thrpt-Comp/UDP/Downlink``. Reads the
-upstream folder (one ``<operator>_all.csv`` each) and the aligned table made from it (columns
-``time_cdt, mob, rm, att, tm, vz, segment``). Times are phone clocks, good to about 1 s.
+https://github.com/Starlink-Project/Satellite-vs-Cellular, ``3-Thrpt-Comp/UDP/Downlink`` and those
+beside it. Reads an upstream folder (one ``<operator>_all.csv`` each), one of its files, and aligned
+tables made from them (columns ``time_cdt, mob, rm, att, tm, vz, segment``). Transport and direction
+are what the names of files and folders say: UDP and downlink if they say nothing. Times
+are phone clocks, good to about 1 s.
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
@@ -26,6 +29,8 @@ PATHS = {
     "vz": "verizon",
 }
 """Their short names and ours; ``mob`` is the Mobility plan, ``rm`` the Roam plan."""
+OPERATOR_FILE = re.compile(rf"({'|'.join(PATHS)})_all\.csv(?:\.gz)?$")
+UPSTREAM = ("UDP/Downlink", "TCP/Downlink", "UDP/Uplink", "TCP/Uplink")
 PHONES = ("att", "tm", "vz")
 CDT = timezone(timedelta(hours=-5), "CDT")
 DISH_ZERO_SHARE_MAX = 0.5
@@ -38,8 +43,10 @@ def sniff(path: Path, head: str) -> bool:
     """The aligned table's header, or a folder with one or the upstream files."""
     if path.is_dir():
         return bool(_aligned_tables(path)) or _upstream_folder(path) is not None
-    first = head.split("\n", 1)[0].split(",")
-    return "time_cdt" in first and set(PATHS) <= set(first)
+    first = head.split("\n", 1)[0].strip().split(",")
+    if OPERATOR_FILE.match(path.name):
+        return {"time", "throughput"} <= set(first)
+    return "time_cdt" in first and bool(set(PATHS) & set(first))
 
 
 def load(path: Path, include_dead: bool = False) -> list[Drive]:
@@ -53,7 +60,9 @@ def load(path: Path, include_dead: bool = False) -> list[Drive]:
         if not tables:
             return _keep(_align(path), include_dead)
         return [drive for table in tables for drive in load(table, include_dead)]
-    return _keep(_from_aligned(parse_table(read_text(path)), _transport(path)), include_dead)
+    if OPERATOR_FILE.match(path.name):
+        return _keep(_align(path), include_dead)
+    return _keep(_from_aligned(parse_table(read_text(path)), path), include_dead)
 
 
 def dish_zero_share(drive: Drive) -> float:
@@ -71,21 +80,33 @@ def _keep(drives: list[Drive], include_dead: bool) -> list[Drive]:
     if not dropped:
         return alive
     note = f"; {dropped} of {len(drives)} segments left out, the dish stood at zero"
-    return [Drive(d.name, d.origin + note, d.paths, d.start) for d in alive]
+    return [replace(d, origin=d.origin + note) for d in alive]
 
 
 def _transport(path: Path) -> str:
-    return "tcp" if "tcp" in path.name.lower() else "udp"
+    """The transport that names say: of the file, else of the folders above it."""
+    for name in (path.name, path.parent.name, path.parent.parent.name):
+        found = {"tcp", "udp"} & set(re.split(r"[^a-z0-9]+", name.lower()))
+        if found:
+            return found.pop()
+    return "udp"
+
+
+def _is_up(path: Path) -> bool:
+    """Whether the names of a file or its folder say uplink."""
+    words = re.split(r"[^a-z0-9]+", f"{path.parent.name} {path.name}".lower())
+    return bool({"ul", "up", "uplink"} & set(words))
 
 
 def _aligned_tables(folder: Path) -> list[Path]:
     return sorted(folder.glob("aligned_*_1s.csv*"))
 
 
-def _from_aligned(table: Table, transport: str) -> list[Drive]:
+def _from_aligned(table: Table, path: Path) -> list[Drive]:
     stamps = table.times("time_cdt")
     segments = table.column("segment")
-    values = {short: table.numbers(short, empty_ok=True, minimum=0.0) for short in PATHS}
+    here = [short for short in PATHS if short in table.columns]
+    values = {short: table.numbers(short, empty_ok=True, minimum=0.0) for short in here}
     starts = [0, *(i for i in range(1, len(table)) if segments[i] != segments[i - 1])]
     drives = []
     for first, end in zip(starts, [*starts[1:], len(table)], strict=True):
@@ -93,40 +114,55 @@ def _from_aligned(table: Table, transport: str) -> list[Drive]:
         times_s = since(stamps[first], stamps[rows])
         part = Table(table.name, {"time_cdt": segments[rows]}, table.lines[rows])
         require_increasing(part, "time_cdt", times_s)
-        name = f"satcell-{transport}-{int(segments[first]):02d}"
-        drives.append(_drive(name, stamps[first], times_s, {k: v[rows] for k, v in values.items()}))
+        own = {k: v[rows] for k, v in values.items()}
+        drives.append(_drive(path, int(segments[first]), stamps[first], times_s, own))
     return drives
 
 
-def _drive(name: str, start: datetime, times_s: Values, values: dict[str, Values]) -> Drive:
-    logged = {k: v for k, v in values.items() if not np.isnan(v).all()}
+def _drive(
+    place: Path, number: int, start: datetime, times_s: Values, values: dict[str, Values]
+) -> Drive:
+    transport, is_up = _transport(place), _is_up(place)
+    name = f"satcell-{transport}-{'ul-' if is_up else ''}{number:02d}"
+    logged = {PATHS[k]: Series(times_s, v) for k, v in values.items() if not np.isnan(v).all()}
+    tcp = ("TCP: what one connection reached, not what the network had.",)
     return Drive(
         name=name,
         origin=f"SatCell (CoNEXT 2023), {name}",
-        paths={PATHS[k]: PathTrace(downlink_mbps=Series(times_s, v)) for k, v in logged.items()},
+        paths={
+            key: PathTrace(uplink_mbps=rates) if is_up else PathTrace(downlink_mbps=rates)
+            for key, rates in logged.items()
+        },
         start=start.replace(tzinfo=CDT),
+        notes=tcp if transport == "tcp" else (),
     )
 
 
 def _upstream_folder(folder: Path) -> Path | None:
-    """Where ``att_all.csv``, ``tm_all.csv``, ``vz_all.csv`` lie, in or below ``folder``."""
-    for place in (folder, folder / "3-Thrpt-Comp/UDP/Downlink"):
-        if all((place / f"{phone}_all.csv").is_file() for phone in PHONES):
+    """Where files of operators lie, in or below ``folder``."""
+    for place in (folder, *(folder / "3-Thrpt-Comp" / one for one in UPSTREAM)):
+        if any((place / f"{short}_all.csv").is_file() for short in PATHS):
             return place
     return None
 
 
-def _align(folder: Path) -> list[Drive]:
-    """Join the upstream files on the second: all three phones and at least one dish."""
-    place = _upstream_folder(folder)
-    if place is None:
-        raise DataError(f"{folder}: holds neither an aligned table nor att/tm/vz_all.csv; check it")
-    logs = {
-        s: _upstream(place / f"{s}_all.csv") for s in PATHS if (place / f"{s}_all.csv").exists()
-    }
-    both = set.intersection(*(set(logs[phone]) for phone in PHONES))
-    dishes = set().union(*(logs.get(dish, {}) for dish in ("mob", "rm")))
-    seconds = sorted(both & dishes)
+def _align(place: Path) -> list[Drive]:
+    """Join the upstream files on the second: all phones that are there, and a dish if any is.
+
+    ``place`` is their folder, or one of them.
+    """
+    folder = place if place.is_file() else _upstream_folder(place)
+    if folder is None:
+        raise DataError(f"{place}: holds neither an aligned table nor <operator>_all.csv; check it")
+    files = (
+        {OPERATOR_FILE.match(place.name)[1]: place}  # type: ignore[index]
+        if place.is_file()
+        else {s: folder / f"{s}_all.csv" for s in PATHS if (folder / f"{s}_all.csv").exists()}
+    )
+    logs = {short: _upstream(file) for short, file in files.items()}
+    phones = [set(logs[phone]) for phone in PHONES if phone in logs]
+    dishes: list[set[datetime]] = [set(logs[dish]) for dish in ("mob", "rm") if dish in logs]
+    seconds = sorted(set.intersection(*phones, *([set().union(*dishes)] if dishes else [])))
     second = timedelta(seconds=1)
     breaks = [i for i in range(1, len(seconds)) if seconds[i] - seconds[i - 1] != second]
     drives: list[Drive] = []
@@ -135,8 +171,10 @@ def _align(folder: Path) -> list[Drive]:
         if len(run) < SHORTEST_S:
             continue
         values = {s: np.array([log.get(t, np.nan) for t in run]) for s, log in logs.items()}
-        name = f"satcell-udp-{len(drives) + 1:02d}"
-        drives.append(_drive(name, run[0], since(run[0], run), values))
+        where = next(iter(files.values()))
+        drives.append(_drive(where, len(drives) + 1, run[0], since(run[0], run), values))
+    if not drives:
+        raise DataError(f"{place}: no {SHORTEST_S} s in which all were logged; give other files")
     return drives
 
 

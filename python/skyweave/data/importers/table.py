@@ -24,6 +24,8 @@ from skyweave.model.drive import Drive, PathTrace, Series, Values
 GROUPS = ("network", "operator", "carrier", "provider", "isp", "path", "interface", "iface")
 """Names of a column that says which network a row is of."""
 MOST_NETWORKS = 32
+MOST_NUMBER = 1e18
+"""The largest rate, amount or round trip in any unit: a counter of an exabyte."""
 _PARTED_BY = ",;\t"
 
 
@@ -137,11 +139,10 @@ def _paths(
 def _values(table: Table, column: str, meant: Meaning, clock: Clock) -> tuple[Values, str]:
     """The numbers of a column in our unit, and what they were taken for."""
     if meant.measure == "loss":
-        share = table.numbers(column, empty_ok=True, minimum=0.0) * (meant.factor or 1.0)
-        if (share > 1).any():
-            raise table.bad(int(np.argmax(share > 1)), f"{column}: above 1", "write a share")
+        factor = meant.factor or 1.0
+        share = factor * table.numbers(column, empty_ok=True, minimum=0.0, maximum=1 / factor)
         return share, f"loss, {meant.unit}"
-    values = table.numbers(column, empty_ok=True, minimum=0.0)
+    values = table.numbers(column, empty_ok=True, minimum=0.0, maximum=MOST_NUMBER)
     if meant.measure == "rtt":
         return in_ms(values, meant)
     if meant.measure == "volume" and (again := np.flatnonzero(np.diff(clock.times_s) <= 0)).size:

@@ -19,6 +19,11 @@ NAMES = {"time", "timestamp", "timestamps", "epoch", "date", "datetime", "utc", 
 """Words that begin the name of a column of times."""
 UNIX_UNITS: Final = ((1e17, 1e-9, "ns"), (1e14, 1e-6, "µs"), (1e11, 1e-3, "ms"), (1e8, 1.0, "s"))
 """From which number on a time is Unix time in which unit: 1e8 s is March 1973."""
+YEARS: Final = range(1970, 2262)
+"""Those that 64 bits of nanoseconds hold."""
+LAST_UNIX_S: Final = 9.2e9
+MOST_TIME: Final = 1e19
+LEAST_UNIX_S: Final = UNIX_UNITS[-1][0]
 PLAIN_UNITS = {"ms": 1e-3, "millis": 1e-3, "milliseconds": 1e-3, "us": 1e-6, "ns": 1e-9,
                "min": 60.0, "minutes": 60.0, "hours": 3600.0}  # fmt: skip
 TIME_OF_DAY = re.compile(r"(\d{1,2}):(\d\d):(\d\d(?:\.\d+)?)$")
@@ -79,16 +84,15 @@ def _is_number(cell: str) -> bool:
 
 
 def _numbers(table: Table, column: str, name: str) -> Clock:
-    values = table.numbers(column)
+    values = table.numbers(column, minimum=-MOST_TIME, maximum=MOST_TIME)
     size = float(np.median(np.abs(values)))
     for least, factor, unit in UNIX_UNITS:
         if size >= least:
-            first = float(values[0]) * factor
-            try:
-                start = datetime.fromtimestamp(first, UTC)
-            except (OverflowError, OSError, ValueError):
+            first_s = float(values[0]) * factor
+            if not abs(first_s) < LAST_UNIX_S:
                 what = f"{column}: {values[0]:g} is no Unix time in {unit}"
-                raise table.bad(0, what, "give UTC dates or seconds since 1970") from None
+                raise table.bad(0, what, "give UTC dates or seconds since 1970")
+            start = datetime.fromtimestamp(first_s, UTC)
             return Clock((values - values[0]) * factor, start, f"{name} is Unix time in {unit}")
     unit = next((word for word in words_of(column) if word in PLAIN_UNITS), "s")
     factor = PLAIN_UNITS.get(unit, 1.0)
@@ -105,8 +109,10 @@ def _dates(table: Table, name: str, cells: Sequence[str]) -> Clock:
         except ValueError:
             what = f"{name}: '{cell.strip()}' is neither a number nor a date and time"
             raise table.bad(row, what, "write YYYY-MM-DD HH:MM:SS+00:00, or Unix time") from None
+        if stamp.year not in YEARS:
+            raise table.bad(row, f"{name}: no log is of the year {stamp.year}", "correct the clock")
         stamps.append(stamp.replace(tzinfo=UTC) if utc and stamp.tzinfo is None else stamp)
-        if (stamp.tzinfo is None) != (stamps[0].tzinfo is None) and not utc:
+        if (stamps[-1].tzinfo is None) != (stamps[0].tzinfo is None):
             raise table.bad(row, f"{name}: some times name a zone and some do not", "write UTC")
     has_zone = stamps[0].tzinfo is not None
     first = stamps[0] if has_zone else stamps[0].replace(tzinfo=UTC)

@@ -15,6 +15,7 @@ from skyweave.plotting.style import LIGHT
 from skyweave.report.figures.axes import LINES
 from skyweave.report.figures.canvas import WIDTH_IN, Canvas
 from skyweave.report.figures.kinds import of_settings
+from skyweave.report.figures.steps import cumulated
 from skyweave.report.numbers.variants import cells_or_default
 from skyweave.results.quantities import words
 
@@ -87,8 +88,7 @@ def _quantity_words(quantity: str, values: Sequence[str]) -> str:
 def _cumulated(axes: Axes, samples: np.ndarray, colour: str) -> None:
     if not len(samples):  # a kernel need not report everything
         return
-    shares = np.linspace(0, 1, 401)
-    axes.plot(np.quantile(samples, shares), 100 * shares, color=colour, linewidth=1.8)
+    axes.plot(*cumulated(samples), color=colour, linewidth=1.8, drawstyle="steps-post")
     axes.plot([np.median(samples)], [50], "o", color=colour, markersize=4.6, zorder=4)
 
 

@@ -88,14 +88,18 @@ class Draws:
         return Estimate(float(sign * tops.max()), sign * draws)
 
     def _quantiles(self, samples: Sequence[Values], share: float) -> Values:
-        """Return the weighted quantile of each draw: sort once, then count."""
+        """Return the quantile of each draw, by the estimator of the value: sort once, then count.
+
+        Linear between order statistics (Hyndman and Fan's type 7): of N samples the one at
+        (N - 1)·share, counted from 0.
+        """
         pooled = np.concatenate(list(samples))
         drive = np.repeat(np.arange(len(samples)), [len(s) for s in samples])
         order = np.argsort(pooled, kind="stable")
         values, owner = pooled[order], drive[order]
         block = max(_BLOCK // max(len(values), 1), 1)
         found = [
-            values[_first_at(np.cumsum(self.counts[start : start + block, owner], axis=1), share)]
+            _at(values, np.cumsum(self.counts[start : start + block, owner], axis=1), share)
             for start in range(0, len(self.counts), block)
         ]
         return np.concatenate(found) if found else np.empty(0)
@@ -108,8 +112,21 @@ def _quantile(values: Values, share: float) -> float:
     return float(np.quantile(values, share, method="higher")) if np.isnan(found) else found
 
 
-def _first_at(cumulated: npt.NDArray[np.int64], share: float) -> npt.NDArray[np.intp]:
-    """Return, for each row, the first index at which ``share`` of its last entry is reached."""
-    target = np.maximum(share * cumulated[:, -1:], 1)
-    first: npt.NDArray[np.intp] = np.argmax(cumulated >= target, axis=1)
-    return first
+def _at(values: Values, cumulated: npt.NDArray[np.int64], share: float) -> Values:
+    """Return a quantile for each row of ``cumulated``: how often each of ``values``, summed up.
+
+    Rows in which nothing was drawn are left out.
+    """
+    cumulated = cumulated[cumulated[:, -1] > 0]
+    place = (cumulated[:, -1] - 1) * share
+    below = np.floor(place)
+    low = values[np.argmax(cumulated > below[:, None], axis=1)]
+    last = np.minimum(below + 1, cumulated[:, -1] - 1)
+    high = values[np.argmax(cumulated > last[:, None], axis=1)]
+    between = place - below
+    with np.errstate(invalid="ignore"):
+        rise = high - low
+        nearer_low = (between < 0.5) | np.isinf(high)  # as NumPy rounds it
+        risen = np.where(nearer_low, low + rise * between, high - rise * (1 - between))
+    found: Values = np.where((low == high) | (between == 0), low, risen)
+    return found

@@ -22,6 +22,8 @@ from skyweave.report.numbers.engines import compare
 from skyweave.report.numbers.lateness import LATE_MS, EngineFacts, engine_facts
 from skyweave.report.numbers.namer import Namer
 from skyweave.report.numbers.panel import Panel, Results
+from skyweave.report.page.behind import waits_ms, waits_words
+from skyweave.report.page.method import settings_held
 from skyweave.report.page.words import answers, differing
 from skyweave.results.pathset import PathSet
 
@@ -36,7 +38,7 @@ GRADE_CLASS = {
 }
 
 
-_NUMBERS = re.compile(r"([\d.]+ (?:Mbit/s|% more|% less|times|%))")
+_NUMBERS = re.compile(r"([\d.]+ (?:Mbit/s|times|%))")
 
 
 @dataclass(frozen=True)
@@ -103,6 +105,7 @@ def _context(content: Content) -> dict[str, Any]:
         "grade_class": GRADE_CLASS,
         "origins": _origins(content.panels, namer),
         "paths": plan["paths"],
+        "held": settings_held(content.results),
         "provenance": _provenance(content, facts),
         "light": Markup(variables(LIGHT)),
         "dark": Markup(variables(DARK)),
@@ -138,6 +141,7 @@ def _row(panel: Panel, namer: Namer, cell: PathSet) -> dict[str, Any]:
         "p25": panel.estimate("goodput", cell, "p25").value,
         "mean": panel.estimate("goodput", cell, "mean").value,
         "last": _last(panel, cell),
+        "waits": waits_words(waits_ms(panel, cell)),
         "gain": gain,
     }
 

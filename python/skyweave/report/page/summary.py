@@ -15,6 +15,7 @@ from skyweave.report.numbers import metrics
 from skyweave.report.numbers.lateness import engine_facts
 from skyweave.report.numbers.panel import Panel, Results
 from skyweave.report.numbers.stats import Estimate
+from skyweave.report.page.behind import WAITS
 from skyweave.results.pathset import PathSet
 from skyweave.results.selection import Selection
 from skyweave.study.language.labels import settings_of
@@ -85,6 +86,13 @@ def _cell(panel: Panel, cell: PathSet) -> dict[str, Any]:
             name: _numbers(panel.estimate("goodput", cell, name)) for name in STATISTICS
         },
     }
+    if all(name in panel.others for name in WAITS):
+        facts["in_order_wait_ms"] = {
+            name.removeprefix("in_order_wait_").removesuffix("_ms"): _numbers(
+                panel.estimate(name, cell, "median")
+            )
+            for name in WAITS
+        }
     if cell in panel.comparable:
         best = max(panel.estimate("goodput", n, "median").value for n in cell.alone)
         facts["median_over_best_single"] = (

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from skyweave.plotting.words import mbps, percent
 from skyweave.report.numbers.namer import Namer
 from skyweave.report.numbers.panel import Panel
+from skyweave.report.numbers.stats import Estimate
+from skyweave.report.page.behind import facts_of
 from skyweave.results.pathset import PathSet
 
 
@@ -24,8 +26,8 @@ class Answer:
     alone: list[tuple[str, float, float]]
     """For each path of the set: label, median in Mbit/s, share of seconds without data."""
     sentence: str
-    under: str = ""
-    """The settings that other panels of these drives do not share."""
+    facts: list[str]
+    """How long a reader waits, what got worse, which pairs lose, under which settings."""
 
 
 def foremost(panels: Iterable[Panel]) -> list[Panel]:
@@ -38,18 +40,20 @@ def foremost(panels: Iterable[Panel]) -> list[Panel]:
 
 def answers(panels: Iterable[Panel], namer: Namer) -> list[Answer]:
     """Return an answer for each group of drives and direction, with the settings that lead."""
-    panels = list(panels)
-    found = ((panel, answer(panel, namer)) for panel in foremost(panels))
-    return [replace(one, under=differing(panel, panels)) for panel, one in found if one]
+    return [found for panel in foremost(panels) if (found := answer(panel, namer))]
 
 
 def differing(panel: Panel, panels: Iterable[Panel]) -> str:
-    """Return the settings in which panels of the same drives and direction differ."""
+    """Return the settings in which panels of the same drives and direction differ.
+
+    A setting that only some transports have is none: its absence is no value.
+    """
     alike = [p for p in panels if (p.drives, p.direction) == (panel.drives, panel.direction)]
     return ", ".join(
         f"{key.replace('_', ' ')} {value}"
         for key, value in panel.settings.items()
-        if value is not None and len({str(p.settings[key]) for p in alike}) > 1
+        if value is not None
+        and len({str(p.settings[key]) for p in alike if p.settings[key] is not None}) > 1
     )
 
 
@@ -68,7 +72,8 @@ def answer(panel: Panel, namer: Namer) -> Answer | None:
         median_mbps=bonded,
         outage=out,
         alone=alone,
-        sentence=_sentence(panel, namer.cell(cell), bonded, out, alone),
+        sentence=_sentence(panel, namer, cell),
+        facts=facts_of(panel, namer, cell),
     )
 
 
@@ -77,19 +82,19 @@ def _numbers(panel: Panel, cell: PathSet) -> tuple[float, float]:
     return median, panel.estimate("goodput", cell, "zero_share").value
 
 
-def _sentence(
-    panel: Panel, label: str, bonded: float, out: float, alone: list[tuple[str, float, float]]
-) -> str:
+def _sentence(panel: Panel, namer: Namer, cell: PathSet) -> str:
     """Say what bonding gives, whichever way it turned out."""
     way = "Downloading" if panel.direction == "down" else "Uploading"
     if panel.file_mib is not None:
-        against = ", and ".join(_against(bonded, name, median) for name, median, _ in alone)
-        size = f"{panel.file_mib:g} MiB"
-        return (
-            f"{way} {size} over {label} together, the median is {mbps(bonded)} Mbit/s: {against}."
-        )
-    parts = [_against(bonded, name, median) for name, median, _ in alone]
-    best_out = min(share for _, _, share in alone)
+        way = f"{way} {panel.file_mib:g} MiB"
+    bonded, out = _numbers(panel, cell)
+    against = ", and ".join(_against(panel, namer, cell, name) for name in cell.alone)
+    said = (
+        f"{way} over {namer.cell(cell)} together, the median is {mbps(bonded)} Mbit/s: {against}."
+    )
+    if panel.file_mib is not None:
+        return said
+    best_out = min(_numbers(panel, name)[1] for name in cell.alone)
     if out < best_out:
         left = percent(out) if out > 0 else "none"
         steadier = "the steadier of them"
@@ -98,21 +103,21 @@ def _sentence(
         gaps = f"Time without data stays at {percent(out)}."
     else:
         gaps = f"Time without data rises from {percent(best_out)} to {percent(out)}."
-    return f"{way} over {label} together, the median is {mbps(bonded)} Mbit/s: " + (
-        f"{', and '.join(parts)}. {gaps}"
-    )
+    return f"{said} {gaps}"
 
 
-def _against(bonded: float, name: str, median: float) -> str:
-    """Compare bonding with one path alone."""
-    said = f"{name} alone ({mbps(median)})"
-    if median <= 0:
+def _against(panel: Panel, namer: Namer, cell: PathSet, name: PathSet) -> str:
+    """Compare bonding with one path alone: the ratio of medians, drives paired."""
+    alone = panel.estimate("goodput", name, "median")
+    said = f"{namer.path(name)} alone ({mbps(alone.value)})"
+    if alone.value <= 0:
         return f"{said} has nothing in its median second"
-    change = bonded / median
-    if change >= 1.995:
-        return f"{change:.1f} times {said}"
-    if change >= 1.005:
-        return f"{100 * (change - 1):.0f} % more than {said}"
-    if change > 0.995:
-        return f"the same as {said}"
-    return f"{100 * (1 - change):.0f} % less than {said}"
+    return f"{_times(panel.estimate('goodput', cell, 'median').over(alone))} {said}"
+
+
+def _times(ratio: Estimate) -> str:
+    """Return a ratio with its 95 % interval, where there is one."""
+    value = f"{ratio.value:.2f} times"
+    if ratio.low != ratio.low:
+        return value
+    return f"{value} [{ratio.low:.2f}, {ratio.high:.2f}]"

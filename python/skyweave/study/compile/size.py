@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
-from skyweave.errors import ConfigError
+from skyweave.errors import ConfigError, suggest
 from skyweave.model import config
 from skyweave.model.limits import MOST_VALUES
+from skyweave.study.compile.drives import DriveRun
 from skyweave.study.compile.product import how_many, merged
 from skyweave.study.language.plan import SET_WORDS, Compare, Plan
 
@@ -28,6 +30,23 @@ def check_runs(plan: Plan, most: int) -> None:
         for block in plan.compare
     )
     refuse(runs, most, "runs")
+
+
+def check_paths(plan: Plan, drives: Iterable[DriveRun]) -> None:
+    """Raise :class:`ConfigError` for a declared path that no drive has.
+
+    Where a group of drives was left out, its paths may be those.
+    """
+    members = list(drives)
+    if {member.source for member in members} != {source.name for source in plan.drives}:
+        return
+    known = {name for member in members for name in member.drive.paths}
+    for name in plan.paths:
+        if name not in known:
+            raise ConfigError(
+                f"[paths.{name}]: no drive has this path; correct or remove it, or give the drives "
+                f'rename = {{ <theirs> = "{name}" }}: {suggest(name, known)}'
+            )
 
 
 def refuse(count: int, most: int, what: str) -> None:

@@ -112,6 +112,8 @@ class ReportSpec(StudyModel):
     rtt_window_s: Positive = 15.0
     bootstrap: Annotated[int, Field(ge=100, le=100_000)] = 1000
     auto_figures: bool = True
+    answer: str = ""
+    """What the study found, in a sentence or two, for who reads no further."""
     assumptions: tuple[str, ...] = ()
     contradictions: tuple[str, ...] = ()
 

@@ -99,6 +99,8 @@ class DriveSource(StudyModel):
             raise complaint("step_s", "step_s says how far apart pieces begin; give segment_s, too")
         if self.preset is None and self.rtt_coupling is not None:
             raise complaint("rtt_coupling", "rtt_coupling belongs to a preset")
+        if isinstance(self.seeds, int) and self.first_seed + self.seeds > 2**63:
+            raise complaint("first_seed", "first_seed + seeds goes beyond 2^63; lower one of them")
         if isinstance(self.seeds, tuple) and not 0 < len(set(self.seeds)) == len(self.seeds):
             raise complaint("seeds", "seeds must be a number or a list of different numbers")
         return self

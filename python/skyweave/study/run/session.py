@@ -19,7 +19,8 @@ from skyweave.study.compile.drives import Makers, default_makers, gather
 from skyweave.study.compile.expand import EngineName, Job, expand
 from skyweave.study.compile.films import with_films
 from skyweave.study.compile.own import check_own, own_algorithms, with_own, words
-from skyweave.study.compile.size import check_runs
+from skyweave.study.compile.size import check_paths, check_runs
+from skyweave.study.compile.slips import slips
 from skyweave.study.language.plan import Plan, load_plan, load_published
 from skyweave.study.run.cluster import run_on_cluster
 from skyweave.study.run.engines import (
@@ -74,6 +75,8 @@ class Prepared:
     jobs: list[Job]
     folder: Path
     """The folder of the study file, where its Python code is."""
+    doubts: list[str]
+    """What looks like a slip of a unit."""
 
     @property
     def code(self) -> list[str]:
@@ -117,21 +120,23 @@ def prepare(study: Path, options: StudyOptions) -> Prepared:
     if options.engine_name is not None:
         plan, published, said = with_engine(plan, published, options.engine_name)
     drives, notes = gather(plan, options.data, options.makers or default_makers(), study.parent)
+    doubts = slips(plan, drives)
     version = options.code_version or code_version()
     folders = [study.parent, *([options.data] if options.data else [])]
     forecasts = _forecasts(plan, folders)
     versions = version, live_version(options.source)
     jobs, gaps = expand(plan, drives, *versions, forecasts, options.max_runs)
+    check_paths(plan, drives)
     check_live(study, jobs, options.cluster, options.source)
     check_selections(plan, published, [job.labels for job in jobs])
     frozen = freeze(
         plan.model_dump(mode="json"),
         published.model_dump(mode="json"),
         jobs,
-        [*coded, *said, *notes, *gaps],
+        [*coded, *said, *doubts, *notes, *gaps],
         version,
     )
-    return Prepared(plan, frozen, jobs, study.parent)
+    return Prepared(plan, frozen, jobs, study.parent, doubts)
 
 
 def _forecasts(plan: Plan, folders: list[Path]) -> dict[str, ForecastFile]:
@@ -173,6 +178,8 @@ def _run_missing(
     for file in damaged.values():
         observer.note(f"{file}: is damaged or not whole; its run is done again.")
     todo = [job for key, job in by_key.items() if key in missing or key in damaged]
+    for sentence in prepared.doubts:
+        observer.note(sentence)
     observer.starts(todo, len(by_key) - len(todo))
     facts = {
         "code_version": prepared.frozen["code_version"],
