@@ -38,7 +38,7 @@ def _timely_mbps(pieces: pl.DataFrame | None) -> Values:
     made_s = pieces["sent_s"].to_numpy()
     if len(made_s) < 2 or not np.ptp(made_s):
         return np.empty(0)
-    timely = pieces.filter(~pl.col("late") & ~pl.col("lost"))["bytes"].sum()
+    timely = pieces.filter(~pl.col("late") & ~pl.col("lost"))["bytes"].to_numpy().sum()
     return np.array([timely * 8e-6 / np.ptp(made_s)])
 
 
