@@ -6,6 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 __all__ = [
+    "AbrDownload",
+    "AbrView",
     "ConnectionView",
     "Constellation",
     "KernelEnd",
