@@ -61,6 +61,29 @@ def test_links_between_pages_lead_somewhere():
 def test_versions_agree():
     cargo = tomllib.loads((ROOT / "Cargo.toml").read_text())
     assert _skyweave.build_info()["version"] == cargo["workspace"]["package"]["version"]
+
+
+def test_one_version_stands_in_changelog_citation_and_locks():
+    version = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"]
+    newest = re.search(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(), re.M)
+    assert newest is not None
+    assert newest[1] == version
+    assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text()
+    own = {
+        tomllib.loads(f.read_text())["package"]["name"]
+        for f in (ROOT / "crates").glob("*/Cargo.toml")
+    }
+    locks = [
+        "Cargo.lock",
+        *(ROOT / "crates").glob("*/fuzz/Cargo.lock"),
+        "examples/own-scheduler/Cargo.lock",
+    ]
+    for lock in locks:
+        packages = tomllib.loads((ROOT / lock).read_text())["package"]
+        wrong = [
+            one["name"] for one in packages if one["name"] in own and one["version"] != version
+        ]
+        assert wrong == [], lock
     assert _skyweave.build_info()["profile"] == "release"
 
 
