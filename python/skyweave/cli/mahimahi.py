@@ -152,7 +152,7 @@ def _link(chain: Chain, options: list[str], rest: list[str]) -> tuple[Chain, lis
     later, rest = _options(rest)  # mahimahi takes them behind the traces as well
     own = tuple(one.removeprefix(OWN) for one in later if one.startswith(OWN))
     told = _told([*options, *(one for one in later if not one.startswith(OWN))])
-    links = {
+    links: dict[str, tuple[config.Capacity, config.Queue]] = {
         way: (
             traces.read_capacity(Path(file)),
             _queue(told.get(f"{way}link-queue", "infinite"), told.get(f"{way}link-queue-args", "")),
