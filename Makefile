@@ -5,6 +5,15 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 RUST   := $(shell find crates -name '*.rs' -o -name 'Cargo.toml') Cargo.toml Cargo.lock
 
+# On a terminal pip and cargo say how far they are; elsewhere only what fails is shown.
+ifeq ($(shell test -t 2 && echo yes),yes)
+INSTALL := install
+BUILD    = $(BIN)/maturin develop --release --locked
+else
+INSTALL := install --quiet
+BUILD    = $(BIN)/maturin develop --release --locked --quiet > $(VENV)/build.log 2>&1 || { cat $(VENV)/build.log; exit 1; }
+endif
+
 FROM    ?= 0
 COUNT   ?= 10000
 MINUTES ?= 60
@@ -110,9 +119,9 @@ $(VENV)/.tools: scripts/check-tools
 
 $(VENV)/.installed: requirements.lock $(VENV)/.tools
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/pip $(INSTALL) --disable-pip-version-check --require-hashes -r requirements.lock
 	@touch $@
 
 $(VENV)/.built: $(VENV)/.installed $(RUST) pyproject.toml
-	$(BIN)/maturin develop --release --locked --quiet > $(VENV)/build.log 2>&1 || { cat $(VENV)/build.log; exit 1; }
+	$(BUILD)
 	@touch $@

@@ -1,7 +1,10 @@
 """The README and the docs say what is true: their code runs, their commands and links exist."""
 
+import os
+import pty
 import re
 import shlex
+import subprocess
 import tomllib
 from pathlib import Path
 
@@ -51,6 +54,20 @@ def test_the_make_targets_of_the_docs_exist():
             assert re.search(rf"^{target}:", makefile, flags=re.M), f"{page.name}: make {target}"
 
 
+def test_building_shows_progress_on_a_terminal_and_only_there():
+    plan = ["make", "--dry-run", "--always-make", "--no-print-directory", "setup"]
+    silent = subprocess.run(plan, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    outer, terminal = pty.openpty()
+    seen = subprocess.run(
+        plan, cwd=ROOT, stdout=subprocess.PIPE, stderr=terminal, text=True, check=True
+    ).stdout
+    os.close(terminal)
+    os.close(outer)
+    for tool in ("pip install", "maturin develop"):
+        assert [("--quiet" in line) for line in silent.splitlines() if tool in line] == [True]
+        assert [("--quiet" in line) for line in seen.splitlines() if tool in line] == [False]
+
+
 def test_links_between_pages_lead_somewhere():
     for page in [*PAGES, *sorted((ROOT / "studies").glob("*/README.md"))]:
         for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text()):
@@ -61,6 +78,29 @@ def test_links_between_pages_lead_somewhere():
 def test_versions_agree():
     cargo = tomllib.loads((ROOT / "Cargo.toml").read_text())
     assert _skyweave.build_info()["version"] == cargo["workspace"]["package"]["version"]
+
+
+def test_one_version_stands_in_changelog_citation_and_locks():
+    version = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"]
+    newest = re.search(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(), re.M)
+    assert newest is not None
+    assert newest[1] == version
+    assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text()
+    own = {
+        tomllib.loads(f.read_text())["package"]["name"]
+        for f in (ROOT / "crates").glob("*/Cargo.toml")
+    }
+    locks = [
+        "Cargo.lock",
+        *(ROOT / "crates").glob("*/fuzz/Cargo.lock"),
+        "examples/own-scheduler/Cargo.lock",
+    ]
+    for lock in locks:
+        packages = tomllib.loads((ROOT / lock).read_text())["package"]
+        wrong = [
+            one["name"] for one in packages if one["name"] in own and one["version"] != version
+        ]
+        assert wrong == [], lock
     assert _skyweave.build_info()["profile"] == "release"
 
 
