@@ -16,7 +16,7 @@ from skyweave import _skyweave
 from skyweave.awareness import Awareness
 from skyweave.errors import ConfigError
 from skyweave.forecast import ForecastFile
-from skyweave.model.config import Forecast
+from skyweave.model.forecast import Forecast
 
 EVERY_S = 1.0
 """A publisher makes a new forecast each second."""
