@@ -32,9 +32,9 @@ def stack(figure: Figure) -> bool:
             if rows < len(panels):
                 axes.tick_params(labelleft=axes.yaxis.get_ticks_position() != "right")
                 axes.tick_params(labelbottom=True)
-    _legends_below(figure)
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
+        _legends_below(figure)
         figure.draw_without_rendering()
     widths = [axes.get_window_extent().width / figure.dpi for axes in figure.axes]
     return not said and min(widths, default=0.0) >= LEAST_AXES_IN
