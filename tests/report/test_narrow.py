@@ -39,5 +39,13 @@ def test_panels_stand_below_each_other_and_nothing_is_cut() -> None:
     assert figure.get_figwidth() == WIDTH_IN
 
 
+def test_panels_are_as_high_as_the_words_along_them() -> None:
+    figure = wide()
+    figure.axes[0].set_ylabel("many words " * 4)
+    assert stack(figure)
+    words, axes = figure.axes[0].yaxis.label, figure.axes[0]
+    assert words.get_window_extent().height <= axes.get_window_extent().height
+
+
 def test_a_figure_whose_labels_leave_no_room_says_so() -> None:
     assert not stack(wide("a label that is as wide as the whole of the screen, and more"))
