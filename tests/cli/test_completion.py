@@ -35,6 +35,7 @@ def completed(line: str) -> list[str]:
         ("skyweave data syn", "synthesise"),
         ("skyweave bench emu", "emulator"),
         ("skyweave run --max", "--max-runs"),
+        ("skyweave run alcs/sat", "alcs/satellites"),
     ],
 )
 def test_what_a_shell_is_offered(line: str, offered: str) -> None:

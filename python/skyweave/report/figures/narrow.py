@@ -32,9 +32,10 @@ def stack(figure: Figure) -> bool:
             if rows < len(panels):
                 axes.tick_params(labelleft=axes.yaxis.get_ticks_position() != "right")
                 axes.tick_params(labelbottom=True)
-    _legends_below(figure)
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
+        _legends_below(figure)
+        figure.set_figheight(figure.get_figheight() * _stretch(figure))
         figure.draw_without_rendering()
     widths = [axes.get_window_extent().width / figure.dpi for axes in figure.axes]
     return not said and min(widths, default=0.0) >= LEAST_AXES_IN
@@ -78,6 +79,16 @@ def _below(figure: Figure, legend: Legend) -> None:
         if columns == 1 or drawn.get_window_extent().width / figure.dpi <= WIDTH_IN:
             return
         drawn.remove()
+
+
+def _stretch(figure: Figure) -> float:
+    """How much higher panels must be for the words along them."""
+    figure.draw_without_rendering()
+    ratios = [
+        axes.yaxis.label.get_window_extent().height / axes.get_window_extent().height
+        for axes in figure.axes
+    ]
+    return max([1.0, *(1.05 * ratio for ratio in ratios)])
 
 
 def _is_outside(legend: Legend, axes: Axes) -> bool:
