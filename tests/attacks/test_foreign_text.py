@@ -205,9 +205,14 @@ def test_no_request_ends_a_server(serve: Begin, tmp_path: Path) -> None:
         assert said.err.count("\n") == 1
     said = get(f"{where}/file", "--pin", server.pin, "--out", str(out), "--quiet")
     assert (said.code, out.read_bytes()) == (0, b"there")
-    server.process.terminate()
     assert server.process.stderr is not None
-    told = server.process.stderr.read()
+    told = ""
+    while "GET /file" not in told:  # the server tells a moment later than it answers
+        line = server.process.stderr.readline()
+        assert line, told
+        told += line
+    server.process.terminate()
+    told += server.process.stderr.read()
     assert "GET /[/x]: no such file" in told
     assert "GET /:boom:" in told
     assert is_harmless(told)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -79,14 +80,14 @@ def graded(folder: Path, study: str, *criteria: dict[str, Any]) -> list[dict[str
     return [asdict(outcome) for outcome in evaluate(published.criteria, results)]
 
 
-def run(folder: Path, study: str) -> Path:
+def run(folder: Path, study: str, seeds: int = 4) -> Path:
     """Run a study on the shaped engine, make its report, and return the results folder."""
-    compute(folder, study, ())
+    compute(folder, study, (), seeds)
     render_report(folder / "out")
     return folder / "out"
 
 
-def compute(folder: Path, study: str, criteria: tuple[dict[str, Any], ...]) -> None:
+def compute(folder: Path, study: str, criteria: tuple[dict[str, Any], ...], seeds: int = 4) -> None:
     usual = {"id": "c", "figure": "f", "text": "t", "drives": "alaska"}
     blocks = [
         "[[criteria]]\n" + "".join(f"{k} = {toml(v)}\n" for k, v in (usual | one).items())
@@ -95,7 +96,7 @@ def compute(folder: Path, study: str, criteria: tuple[dict[str, Any], ...]) -> N
     folder.mkdir(exist_ok=True)
     (folder / "p.toml").write_text("\n".join(blocks))
     (folder / "study.toml").write_text(study)
-    run_study(folder / "study.toml", options(folder / "out", engine=shaped, seeds=4))
+    run_study(folder / "study.toml", options(folder / "out", engine=shaped, seeds=seeds))
 
 
 def toml(value: Any) -> str:
@@ -244,6 +245,12 @@ def test_figures_are_drawn_and_the_same_again(tmp_path: Path) -> None:
     assert "more combinations of settings" in (out / "report.html").read_text()
     render_report(out)
     assert tree(out) == before
+
+
+def test_a_sweep_of_one_drive_shows_its_points_without_intervals(tmp_path: Path) -> None:
+    out = run(tmp_path, LOSSES + FIGURES, seeds=1)
+    svg = (out / "figures" / "sweep.svg").read_text()
+    assert max(float(tick) for tick in re.findall(r">(\d+)</text>", svg)) >= 40
 
 
 @pytest.mark.parametrize(

@@ -214,3 +214,18 @@ def test_a_run_knows_the_boundaries_of_its_satellite_alone(tmp_path: Path) -> No
     assert isinstance(known, Forecast)
     assert [one.at_s for one in known.boundaries] == [one.start_s for one in paths[0].down.outages]
     assert paths[1].forecast == "none"
+
+
+@pytest.mark.parametrize("error_s", [0.0, 2.0])
+def test_who_knows_handovers_knows_outages_and_edges_wrong_by_the_same(
+    tmp_path: Path, error_s: float
+) -> None:
+    told = f'file_mib = 8\nforecast = "handovers"\nforecast_error_s = {error_s}'
+    paths = prepared(tmp_path, STIN.replace("file_mib = 8", told)).jobs[0].run.paths
+    known, true = paths[0].forecast, paths[0].down.outages
+    assert isinstance(known, Forecast)
+    starts = {round(one.start_s, 6) for one in known.outages if one.start_s > 0}
+    edges = {round(one.at_s, 6) for one in known.boundaries if one.at_s > 0}
+    assert starts == edges
+    assert (edges == {round(one.start_s, 6) for one in true}) == (error_s == 0)
+    assert paths[1].forecast == "none"

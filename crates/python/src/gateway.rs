@@ -1,12 +1,12 @@
 //! Gateways of TCP over multipath QUIC (`crates/sockets`), as the module `quic`.
 
-use crate::quic::{Listen, PathState, Raised, anchor, locals, path_state, raise, words};
+use crate::quic::{Listen, PathState, QuicHints, Raised, anchor, locals, path_state, raise, words};
 use crate::refuse;
 use pyo3::prelude::*;
 use serde::{Deserialize, Serialize};
 use sockets::{
-    Connect, Door, Doors, GATEWAY, Gateway, Options, Origin, Origins, Passed, Passing, Server,
-    SocketError, bound_for_gateway,
+    AwareService, Connect, Door, Doors, GATEWAY, Gateway, Hints, Options, Origin, Origins, Passed,
+    Passing, Server, SocketError, bound_for_gateway,
 };
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -116,15 +116,17 @@ impl QuicGateway {
 
     /// Serves until `watch` raises; it is called with JSON: the number of clients, and a list of what
     /// happened. Raises that, and `OSError` for what the system refuses.
-    fn run(&self, py: Python<'_>, watch: Py<PyAny>) -> PyResult<()> {
+    #[pyo3(signature = (watch, hints=None))]
+    fn run(&self, py: Python<'_>, watch: Py<PyAny>, hints: Option<Py<QuicHints>>) -> PyResult<()> {
         let mut raised = Raised::default();
+        let hints = QuicHints::board(hints.as_ref());
         let result = py.detach(|| {
-            let mut gateway = Gateway::new(self.origins.clone(), |said: &[Passed], clients| {
+            let gateway = Gateway::new(self.origins.clone(), |said: &[Passed], clients| {
                 let said: Vec<_> = said.iter().map(news).collect();
                 raised.call(&watch, &(clients, said))
             });
             let mut server = self.server.lock().unwrap_or_else(|broken| broken.into_inner());
-            server.run(&mut gateway)
+            server.run(&mut AwareService::new(gateway, hints))
         });
         ended(raised, result)
     }
@@ -167,6 +169,7 @@ impl QuicDoors {
             anchor: anchor(request.pin.as_deref(), request.ca).map_err(raise)?,
             patience: std::time::Duration::try_from_secs_f64(request.timeout_s).map_err(refuse)?,
             options: request.options,
+            hints: Hints::default(),
         };
         let doors = request.doors.into_iter();
         let doors = doors.map(|door| Door { listen: door.listen, origin: door.origin });
@@ -177,10 +180,12 @@ impl QuicDoors {
 
     /// Passes connections until `watch` raises; it is called with the state as JSON. Raises that, and
     /// as `quic_fetch` does where the gateway is not reached at first.
-    fn run(&self, py: Python<'_>, watch: Py<PyAny>) -> PyResult<()> {
+    #[pyo3(signature = (watch, hints=None))]
+    fn run(&self, py: Python<'_>, watch: Py<PyAny>, hints: Option<Py<QuicHints>>) -> PyResult<()> {
         let mut raised = Raised::default();
+        let connect = Connect { hints: QuicHints::board(hints.as_ref()), ..self.connect.clone() };
         let result = py.detach(|| {
-            self.doors.run(&self.connect, |passing: &Passing<'_>| {
+            self.doors.run(&connect, |passing: &Passing<'_>| {
                 let state = State {
                     connections: passing.connections,
                     paths: passing.paths.iter().map(path_state).collect(),

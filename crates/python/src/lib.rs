@@ -46,7 +46,7 @@ mod _skyweave {
     #[pymodule_export]
     use super::outcome::RawRecord;
     #[pymodule_export]
-    use super::quic::{QuicBulkServer, QuicFileServer, quic_carry, quic_fetch};
+    use super::quic::{QuicBulkServer, QuicFileServer, QuicHints, quic_carry, quic_fetch};
     #[pymodule_export]
     use super::relay::Relay;
     #[pymodule_export]

@@ -6,10 +6,11 @@ use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use serde::{Deserialize, Serialize};
 use sockets::{
-    Anchor, Behaviour, Carry, Clock, Fetch, Files, HQ_INTEROP, Identity, Limits, Local, Notice,
-    Options, PathReport, Progress, RetryPolicy, Served, Server, ServerConfig, SocketError,
-    TransferServer, bound_for_files,
+    Anchor, AwareService, Behaviour, Carry, Clock, Fetch, Files, HQ_INTEROP, Hints, Identity,
+    Limits, Local, Notice, Options, PathReport, Progress, RetryPolicy, Served, Server,
+    ServerConfig, SocketError, TransferServer, bound_for_files,
 };
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -136,6 +137,36 @@ pub(crate) fn words(notice: &Notice) -> (&'static str, String, String) {
     }
 }
 
+/// A board of forecasts for connections that are under way; any thread may write on it.
+#[pyclass(frozen, module = "skyweave._skyweave")]
+#[derive(Default)]
+pub(crate) struct QuicHints {
+    board: Hints,
+}
+
+impl QuicHints {
+    pub fn board(given: Option<&Py<Self>>) -> Hints {
+        given.map(|hints| hints.get().board.clone()).unwrap_or_default()
+    }
+}
+
+#[pymethods]
+impl QuicHints {
+    /// An empty one.
+    #[new]
+    fn new() -> Self {
+        Self::default()
+    }
+
+    /// Puts up forecasts (JSON, in seconds from now) by interface or address. Raises `ValueError` for
+    /// what makes no sense; then nothing is put up.
+    fn put(&self, described: &str) -> PyResult<()> {
+        let described: BTreeMap<String, forecast::ForecastConfig> =
+            serde_json::from_str(described).map_err(refuse)?;
+        self.board.put(&described).map_err(raise)
+    }
+}
+
 /// What a watcher raised.
 #[derive(Default)]
 pub(crate) struct Raised(pub Option<PyErr>);
@@ -158,7 +189,13 @@ impl Raised {
 /// came to as JSON. Raises `ValueError` for a request that makes no sense, `OSError` for what the
 /// system, the network or the server refuses, and whatever `watch` raised.
 #[pyfunction]
-pub(crate) fn quic_fetch(py: Python<'_>, request: &str, watch: Py<PyAny>) -> PyResult<String> {
+#[pyo3(signature = (request, watch, hints=None))]
+pub(crate) fn quic_fetch(
+    py: Python<'_>,
+    request: &str,
+    watch: Py<PyAny>,
+    hints: Option<Py<QuicHints>>,
+) -> PyResult<String> {
     let request: FetchRequest = serde_json::from_str(request).map_err(refuse)?;
     let anchor = anchor(request.pin.as_deref(), request.ca).map_err(raise)?;
     let patience = std::time::Duration::try_from_secs_f64(request.timeout_s).map_err(refuse)?;
@@ -171,6 +208,7 @@ pub(crate) fn quic_fetch(py: Python<'_>, request: &str, watch: Py<PyAny>) -> PyR
         anchor,
         patience,
         options: request.options,
+        hints: QuicHints::board(hints.as_ref()),
     };
     let mut raised = Raised::default();
     let result = py.detach(|| {
@@ -216,16 +254,18 @@ impl QuicFileServer {
 
     /// Serves until `watch` raises; it is called with a JSON list of what happened. Raises that, and
     /// `OSError` for what the system refuses.
-    fn run(&self, py: Python<'_>, watch: Py<PyAny>) -> PyResult<()> {
+    #[pyo3(signature = (watch, hints=None))]
+    fn run(&self, py: Python<'_>, watch: Py<PyAny>, hints: Option<Py<QuicHints>>) -> PyResult<()> {
         let mut raised = Raised::default();
+        let hints = QuicHints::board(hints.as_ref());
         let result = py.detach(|| {
-            let mut files = Files::new(&self.root, self.hidden, |news: &[Served], connections| {
+            let files = Files::new(&self.root, self.hidden, |news: &[Served], connections| {
                 let news: Vec<_> = news.iter().map(served).collect();
                 raised.call(&watch, &(connections, news))
             })
             .map_err(|source| SocketError::Read { path: self.root.clone(), source })?;
             let mut server = self.server.lock().unwrap_or_else(|broken| broken.into_inner());
-            server.run(&mut files)
+            server.run(&mut AwareService::new(files, hints))
         });
         match raised.0 {
             Some(error) => Err(error),

@@ -4,6 +4,7 @@ use crate::client::{Client, ClientConfig};
 use crate::clock::Clock;
 use crate::error::SocketError;
 use crate::get::{Get, Progress};
+use crate::hints::{Aware, Hints};
 use crate::interfaces::Local;
 use crate::options::Options;
 use crate::session::PathReport;
@@ -31,6 +32,8 @@ pub struct Fetch {
     pub patience: Duration,
     /// How the connection behaves.
     pub options: Options,
+    /// What is foreseen of its paths meanwhile.
+    pub hints: Hints,
 }
 
 /// What a fetch came to.
@@ -80,8 +83,9 @@ pub(crate) fn fetch_from(
         clock,
     };
     let mut get = Get::new(&fetch.path, &fetch.out, watch)?;
-    let end = Client::connect(config, &mut get).and_then(|mut client| {
-        let closed = client.run(&mut get)?;
+    let mut session = Aware::new(&mut get, fetch.hints.clone());
+    let end = Client::connect(config, &mut session).and_then(|mut client| {
+        let closed = client.run(&mut session)?;
         Ok((client, closed))
     });
     let seconds = clock.now().as_secs_f64();

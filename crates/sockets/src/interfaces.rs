@@ -55,6 +55,12 @@ pub(crate) fn exists(name: &str) -> bool {
     socket.is_ok_and(|socket| name_to_index(&socket, name).is_ok())
 }
 
+/// Whether an interface of this name has this address.
+pub(crate) fn has(name: &str, address: IpAddr) -> bool {
+    let all = if_addrs::get_if_addrs().unwrap_or_default();
+    all.iter().any(|one| one.name == name && one.ip() == address.to_canonical())
+}
+
 /// The address of a running interface that reaches `remote`: not link-local unless it is.
 fn of_interface(name: &str, remote: SocketAddr) -> Result<IpAddr, SocketError> {
     let all = if_addrs::get_if_addrs().unwrap_or_default();

@@ -24,6 +24,7 @@ mod foresight;
 mod gate;
 mod gateway;
 mod get;
+mod hints;
 mod interfaces;
 mod kernel;
 mod lane;
@@ -54,6 +55,7 @@ pub use gateway::{
     Connect, Door, Doors, GATEWAY, Gateway, Origin, Origins, Passed, Passing, bound_for_gateway,
 };
 pub use get::{Get, Progress};
+pub use hints::{Aware, AwareService, Hints};
 pub use interfaces::Local;
 pub use kernel::{KernelEnd, KernelListener, KernelPlan, KernelReport, KernelTransport};
 pub use limits::Limits;

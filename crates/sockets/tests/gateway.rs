@@ -7,7 +7,7 @@ use mpquic::{Event, Read as Came};
 use raw_client::{RawClient, role_for, run};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use sockets::{
-    Anchor, Clock, Connect, Door, Doors, GATEWAY, Gateway, Identity, Limits, Local, Options,
+    Anchor, Clock, Connect, Door, Doors, GATEWAY, Gateway, Hints, Identity, Limits, Local, Options,
     Origin, Origins, Passed, Passing, RetryPolicy, Server, ServerConfig, SocketError,
     bound_for_gateway,
 };
@@ -177,6 +177,7 @@ impl Passage {
             anchor: Anchor::pin(&identity.fingerprint()).unwrap(),
             patience: Duration::from_secs(120), // fails by then
             options: options.clone(),
+            hints: Hints::default(),
         };
         let door = |name: &&str| Door { listen: anywhere, origin: (*name).into() };
         let all = Doors::bind(&names.iter().map(door).collect::<Vec<_>>()).unwrap();

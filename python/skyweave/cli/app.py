@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
@@ -92,7 +93,7 @@ app = typer.Typer(
     help="Weave satellite and cellular links into one connection, and see what that is worth.",
     cls=lazy_group(COMMANDS),
     no_args_is_help=True,
-    add_completion=False,
+    add_completion=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -116,29 +117,34 @@ def _main(
 
 
 def main() -> None:
-    """Run the command line: one line on stderr and an exit code, whatever happens.
+    """Run the command line; see :func:`guarded`."""
+    guarded(app)
+
+
+def guarded(program: Callable[[], object], name: str = "skyweave") -> None:
+    """Run a program: one line on stderr and an exit code, whatever happens.
 
     2 for errors, 130 for Ctrl-C, 70 (EX_SOFTWARE of sysexits.h) for what nobody thought of; with
     ``SKYWEAVE_TRACEBACK`` set that one comes with its traceback.
     """
     take_any_text()
     try:
-        app()
+        program()
     except SkyweaveError as error:
-        complain(f"skyweave: {error}")
+        complain(f"{name}: {error}")
         sys.exit(2)
     except Interrupted as error:
         sys.stderr.write("\n")
-        complain(f"skyweave: {error}")
+        complain(f"{name}: {error}")
         os._exit(130)  # threads of runs that were given up must not hold the process
     except KeyboardInterrupt:
         sys.stderr.write("\n")
-        complain("skyweave: stopped")
+        complain(f"{name}: stopped")
         sys.exit(130)
     except Exception as error:
         if os.environ.get("SKYWEAVE_TRACEBACK"):
             raise
-        complain(f"skyweave: {_unforeseen(error)}")
+        complain(f"{name}: {_unforeseen(error)}")
         sys.exit(INTERNAL)
 
 

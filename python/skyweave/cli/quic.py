@@ -16,10 +16,12 @@ from skyweave.cli.quic_gateway import connect, gateway
 from skyweave.cli.quic_options import (
     AckPathOption,
     Authorities,
+    AwarenessSocket,
     Certificate,
     Congestion,
     Datagram,
     Key,
+    Known,
     MaxPaths,
     Paths,
     Pin,
@@ -37,6 +39,7 @@ from skyweave.cli.quic_progress import Show
 from skyweave.console import Console
 from skyweave.errors import ConfigError
 from skyweave.quic.fetch import Fetched, fetch
+from skyweave.quic.hints import hearing, parse_names
 from skyweave.quic.listen import Limits, Listen, allow_many_files
 from skyweave.quic.options import options
 from skyweave.quic.serve import FileServer, Serve, Served
@@ -83,6 +86,8 @@ def serve(
     ] = 64,
     retry: RetryOption = "busy",
     qlog: Qlog = None,
+    awareness: AwarenessSocket = None,
+    known: Known = None,
 ) -> None:
     """Serve the files of a folder over HTTP/0.9 (hq-interop) until Ctrl-C."""
     both_or_none(cert, key)
@@ -91,6 +96,7 @@ def serve(
         max_paths=max_paths, qlog=None if qlog is None else str(qlog),
     )  # fmt: skip
     limits = Limits.of(max_connections, max_per_address)
+    names = parse_names(known)
     allow_many_files()
     place = Listen(listen, cert, key, retry, chosen, limits)
     server = FileServer(Serve(folder, place, hidden))
@@ -107,7 +113,8 @@ def serve(
         for one in news:
             console.print(one.words())
 
-    server.run(say)
+    with hearing(awareness, names) as hints:
+        server.run(say, hints)
 
 
 @quic_app.command()
@@ -127,10 +134,12 @@ def get(
     datagram_bytes: Datagram = 1200,
     qlog: Qlog = None,
     quiet: Quiet = False,
+    awareness: AwarenessSocket = None,
+    known: Known = None,
 ) -> None:
     """Fetch a file over one or several interfaces at once; they may come and go meanwhile."""
     target = parse_target(url)
-    paths, known = distinct(path), verification(pin, ca)
+    paths, trusted, names = distinct(path), verification(pin, ca), parse_names(known)
     to = out or Path(target.file_name)
     if to.is_dir():
         raise ConfigError(f"{to} is a folder; give a file to --out")
@@ -139,9 +148,9 @@ def get(
         qlog=None if qlog is None else str(qlog),
     )  # fmt: skip
     console = Console(stderr=True, quiet=quiet, soft_wrap=True)
-    with Show(console, to.name) as show:
+    with Show(console, to.name) as show, hearing(awareness, names) as hints:
         watch = steady(show.progress, "the progress bar")
-        found = fetch(target, to, paths, known, chosen, timeout, watch)
+        found = fetch(target, to, paths, trusted, chosen, timeout, watch, hints)
     _say(console, found, to)
 
 

@@ -9,10 +9,12 @@ import typer
 from skyweave.cli.quic_options import (
     AckPathOption,
     Authorities,
+    AwarenessSocket,
     Certificate,
     Congestion,
     Datagram,
     Key,
+    Known,
     MaxPaths,
     Paths,
     Pin,
@@ -37,6 +39,7 @@ from skyweave.quic.gateway import (
     parse_door,
     parse_origin,
 )
+from skyweave.quic.hints import hearing, parse_names
 from skyweave.quic.listen import Limits, Listen, allow_many_files, host_and_port
 from skyweave.quic.options import options
 from skyweave.quic.url import PORT
@@ -77,6 +80,8 @@ def gateway(
     ] = 16,
     retry: RetryOption = "busy",
     qlog: Qlog = None,
+    awareness: AwarenessSocket = None,
+    known: Known = None,
 ) -> None:
     """Connect clients ('quic connect') with TCP servers, the origins, until Ctrl-C."""
     both_or_none(cert, key)
@@ -85,6 +90,7 @@ def gateway(
         max_paths=max_paths, qlog=None if qlog is None else str(qlog),
     )  # fmt: skip
     origins = [parse_origin(text) for text in origin]
+    names = parse_names(known)
     allow_many_files()
     limits = Limits.of(max_clients, max_per_address)
     server = GatewayServer(origins, Listen(listen, cert, key, retry, chosen, limits))
@@ -102,7 +108,8 @@ def gateway(
         for one in news:
             console.print(one.words())
 
-    server.run(say)
+    with hearing(awareness, names) as hints:
+        server.run(say, hints)
 
 
 def connect(
@@ -126,6 +133,8 @@ def connect(
     datagram_bytes: Datagram = 1200,
     qlog: Qlog = None,
     quiet: Quiet = False,
+    awareness: AwarenessSocket = None,
+    known: Known = None,
 ) -> None:
     """Pass TCP connections of any program to a gateway's origins, over several interfaces at once.
 
@@ -136,6 +145,7 @@ def connect(
         scheduler, congestion, ack_path, reinjection, datagram_bytes=datagram_bytes,
         qlog=None if qlog is None else str(qlog),
     )  # fmt: skip
+    names = parse_names(known)
     host, port = host_and_port(gateway, f"gateway.example:{PORT}")
     reach = Reach(host, port, verification(pin, ca), distinct(path), timeout, chosen)
     doors = [parse_door(text) for text in listen]
@@ -152,4 +162,5 @@ def connect(
         for one in state.news:
             console.print(one.words())
 
-    connector.run(say)
+    with hearing(awareness, names) as hints:
+        connector.run(say, hints)

@@ -57,6 +57,22 @@ Authorities = Annotated[
     Path | None,
     typer.Option(help="Certificate authorities (PEM) to trust, instead of this machine's."),
 ]
+AwarenessSocket = Annotated[
+    Path | None,
+    typer.Option(
+        "--awareness",
+        metavar="SOCKET",
+        help="Heed what a publisher foresees of the paths meanwhile ('skyweave awareness').",
+    ),
+]
+Known = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME=INTERFACE",
+        help="What the publisher calls a path, and its interface or the address of either of its "
+        "ends; may be given several times. Other names are taken as they are.",
+    ),
+]
 Timeout = Annotated[
     float, typer.Option(min=0.1, metavar="S", help="How long the server may take to answer.")
 ]

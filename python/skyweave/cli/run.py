@@ -14,9 +14,14 @@ from skyweave.model.limits import MOST_RUNS
 from skyweave.report.page.render import render_report
 from skyweave.study.run.engines import SourceName
 from skyweave.study.run.session import StudyOptions, prepare, run_study
-from skyweave.study.shipped import find
+from skyweave.study.shipped import find, names
 
 EngineName = Literal["sim", "live"]
+
+
+def shipped(incomplete: str) -> list[str]:
+    """Return the shipped studies that a shell offers for the beginning of a word."""
+    return [name for name in names() if name.startswith(incomplete)]
 
 
 def run(
@@ -24,7 +29,8 @@ def run(
         Path,
         typer.Argument(
             help="A study file (study.toml), its folder, or a shipped study, e.g. alaska-hawaii "
-            "or video-leo/live."
+            "or video-leo/live.",
+            autocompletion=shipped,
         ),
     ],
     out: Annotated[

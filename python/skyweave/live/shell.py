@@ -6,7 +6,7 @@ import contextlib
 import os
 import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -32,12 +32,14 @@ def run_shell(
     seed: int = 1,
     buffer_mb: float | None = None,
     capture: Path | None = None,
+    environment: Mapping[str, str] | None = None,
     summary: bool = True,
 ) -> int:
     """Run ``command`` (the user's shell if empty) on the client of a world; return its exit code.
 
     ``server_run``: command lines for the server, started before. ``capture``: folder for a pcapng
-    file a path. ``summary``: say on stderr what the links carried.
+    file a path. ``environment``: of ``command``, beside that of this process. ``summary``: say on
+    stderr what the links carried.
     """
     _check(paths)
     size = None if buffer_mb is None else round(buffer_mb * 1e6)
@@ -52,7 +54,7 @@ def run_shell(
                 world.ask(world.server, {"do": "spawn", "argv": argv, "cwd": os.getcwd()})  # noqa: PTH109
             if not command:
                 _greet(paths)
-            code = _foreground(world, list(command), control.environment)
+            code = _foreground(world, list(command), {**(environment or {}), **control.environment})
         if summary:
             _say(world.finish()["statistics"])
     return code

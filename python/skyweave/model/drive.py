@@ -94,6 +94,12 @@ class Drive:
         ]
         return min(spans, default=0.0)
 
+    def _repr_html_(self) -> str:
+        """The drive as a notebook shows it."""
+        from skyweave.model.pages import drive_page
+
+        return drive_page(self)
+
     def to_frame(self) -> pl.DataFrame:
         """Return ``time_s`` and a column ``<path>.<quantity>`` for each series.
 

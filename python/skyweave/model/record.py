@@ -13,7 +13,7 @@ import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -22,6 +22,9 @@ from skyweave.model.config import Run
 from skyweave.model.files import sync_folder, write_durable
 from skyweave.model.sealed import digest, read_sealed, read_whole, sealed
 from skyweave.model.totals import RunTotals
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 SAMPLE_SCHEMA: dict[str, pl.DataType] = {
     "time_s": pl.Float64(),
@@ -70,6 +73,22 @@ class Record:
         """The application's goodput over time: columns ``time_s`` and ``goodput_mbps``."""
         own = (pl.col("connection") == connection) & (pl.col("path") == "")
         return self.samples.filter(own).select("time_s", "goodput_mbps")
+
+    def plot(self, connection: int = 0) -> Figure:
+        """Draw a connection: goodput, what each path delivered in Mbit/s, round trips in ms.
+
+        ``figure.savefig(file)`` writes it. Raises :class:`skyweave.errors.ResultsError` for a
+        connection that the record does not have.
+        """
+        from skyweave.model.pictures import record_figure
+
+        return record_figure(self, connection)
+
+    def _repr_html_(self) -> str:
+        """The record as a notebook shows it."""
+        from skyweave.model.pages import record_page
+
+        return record_page(self)
 
     def write(self, folder: Path) -> None:
         """Write the record as a folder, whole or not at all; :class:`OSError` if it cannot be.

@@ -69,11 +69,13 @@ def fetch(
     options: dict[str, Any] | None = None,
     timeout_s: float = 10.0,
     watch: Callable[[Progress], None] = lambda _: None,
+    hints: _skyweave.QuicHints | None = None,
 ) -> Fetched:
     """Fetch a file over HTTP/0.9 on multipath QUIC into ``out``; ``OUT.part`` until it is complete.
 
     ``paths``: interfaces or addresses of this machine, none: the default route. ``watch`` is
-    called ten times a second, and ends the fetch by raising. Raises :class:`ConfigError` and
+    called ten times a second, and ends the fetch by raising. ``hints``: a board of forecasts
+    (:func:`skyweave.quic.hints.hearing`). Raises :class:`ConfigError` and
     :class:`QuicError`.
     """
     request = {
@@ -94,7 +96,7 @@ def fetch(
         watch(Progress(state["bytes"], _paths(state), notices))
 
     try:
-        done = json.loads(_skyweave.quic_fetch(json.dumps(request), look))
+        done = json.loads(_skyweave.quic_fetch(json.dumps(request), look, hints))
     except ValueError as error:
         raise ConfigError(str(error)) from None
     except OSError as error:

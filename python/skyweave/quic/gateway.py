@@ -157,8 +157,14 @@ class GatewayServer:
         """The UDP port."""
         return self._server.port
 
-    def run(self, watch: Callable[[int, tuple[Passed, ...]], None]) -> None:
+    def run(
+        self,
+        watch: Callable[[int, tuple[Passed, ...]], None],
+        hints: _skyweave.QuicHints | None = None,
+    ) -> None:
         """Serve until Ctrl-C; ``watch`` gets the number of clients and what happened.
+
+        ``hints``: a board of forecasts (:func:`skyweave.quic.hints.hearing`).
 
         What ``watch`` raises is logged once and ends nothing. Raises :class:`ConfigError` and
         :class:`QuicError`.
@@ -169,7 +175,7 @@ class GatewayServer:
             clients, news = json.loads(said)
             unfailing(clients, tuple(Passed(**one) for one in news))
 
-        _run(self._server, look)
+        _run(self._server, look, hints)
 
 
 class Connector:
@@ -197,8 +203,12 @@ class Connector:
         """Where it listens, in the order of its doors."""
         return self._doors.addresses
 
-    def run(self, watch: Callable[[Passing], None]) -> None:
+    def run(
+        self, watch: Callable[[Passing], None], hints: _skyweave.QuicHints | None = None
+    ) -> None:
         """Pass connections until Ctrl-C; ``watch`` is called ten times a second.
+
+        ``hints``: a board of forecasts (:func:`skyweave.quic.hints.hearing`).
 
         What ``watch`` raises is logged once and ends nothing. Raises :class:`ConfigError` and
         :class:`QuicError` where the gateway is not reached at first.
@@ -212,7 +222,7 @@ class Connector:
             news = tuple(Passed(**one) for one in state["news"])
             unfailing(Passing(state["connections"], paths, notices, news))
 
-        _run(self._doors, look)
+        _run(self._doors, look, hints)
 
 
 def _made(side: Callable[[str], Side], request: dict[str, Any]) -> Side:
@@ -224,9 +234,13 @@ def _made(side: Callable[[str], Side], request: dict[str, Any]) -> Side:
         raise QuicError(str(error)) from None
 
 
-def _run(side: _skyweave.QuicGateway | _skyweave.QuicDoors, look: Callable[[str], None]) -> None:
+def _run(
+    side: _skyweave.QuicGateway | _skyweave.QuicDoors,
+    look: Callable[[str], None],
+    hints: _skyweave.QuicHints | None,
+) -> None:
     try:
-        side.run(look)
+        side.run(look, hints)
     except ValueError as error:
         raise ConfigError(str(error)) from None
     except OSError as error:

@@ -78,8 +78,14 @@ class FileServer:
         """The UDP port."""
         return self._server.port
 
-    def run(self, watch: Callable[[int, tuple[Served, ...]], None]) -> None:
+    def run(
+        self,
+        watch: Callable[[int, tuple[Served, ...]], None],
+        hints: _skyweave.QuicHints | None = None,
+    ) -> None:
         """Serve until Ctrl-C; ``watch`` gets the number of connections and what happened.
+
+        ``hints``: a board of forecasts (:func:`skyweave.quic.hints.hearing`).
 
         What ``watch`` raises is logged once and ends nothing. Raises :class:`QuicError`.
         """
@@ -91,6 +97,6 @@ class FileServer:
         unfailing = steady(watch, "the server's watcher")
 
         try:
-            self._server.run(look)
+            self._server.run(look, hints)
         except OSError as error:
             raise QuicError(str(error)) from None

@@ -1,8 +1,8 @@
 //! `boundary`: another control, told when the path may change under it.
 //!
-//! Around a foreseen boundary, from its earliest moment to a round trip after its latest one, losses do
-//! not cut and samples do not enter filters: they tell of the change and not of congestion. In the round
-//! trip after that, rate and RTT are compared with those before. If they agree, the model is kept; if not,
+//! Around a foreseen boundary, from its earliest moment to the first acknowledgement of a packet that left
+//! after its latest one, losses do not cut and samples do not enter filters: they tell of the change and not
+//! of congestion. In the round trip after that, rate and RTT are compared with those before. If they agree, the model is kept; if not,
 //! its filters start anew from what is seen, and the path is probed once. Nothing is drained and STARTUP is
 //! not repeated, as LeoCC does at each boundary: most pass without a change.
 //!
@@ -34,6 +34,9 @@ use units::{Bitrate, Duration, Instant};
 const PAUSE: Duration = Duration::from_secs(10);
 /// A shield waits for no longer round trip than this.
 const MOST_RTT: Duration = Duration::from_secs(1);
+/// What left before the boundary is marked lost up to a reordering window later than it would have been
+/// acknowledged: this part of a round trip (RFC 8985 §6.2 step 4).
+const REORDERING: u32 = 4;
 
 /// A control whose model of the path can start anew from what is seen now.
 pub(crate) trait Renewable: Controller {
@@ -46,10 +49,11 @@ pub(crate) trait Renewable: Controller {
 enum Stage {
     /// No boundary is near.
     Away,
-    /// One may come, or has just come; `before`: what the path was like.
-    Shielded { until: Instant, before: Seen },
-    /// What comes now left after the boundary.
-    Looking { until: Instant, before: Seen, after: Seen },
+    /// One may come until `latest`, or what left before that is still under way; `before`: what the path
+    /// was like.
+    Shielded { latest: Instant, before: Seen },
+    /// What comes now left after the boundary; what is lost until `hides_until` may have left before.
+    Looking { until: Instant, hides_until: Instant, before: Seen, after: Seen },
 }
 
 /// A control that knows boundaries, around one that does not.
@@ -59,6 +63,7 @@ pub(crate) struct BoundaryAware {
     settings: Settings,
     /// Foreseen, worth heeding, and not begun.
     ahead: VecDeque<Boundary>,
+    advanced_at: Instant,
     evidence: Evidence,
     stage: Stage,
     /// No shield before this.
@@ -93,6 +98,7 @@ impl BoundaryAware {
                 agreement: values.number("agreement"),
             },
             ahead: VecDeque::new(),
+            advanced_at: Instant::ZERO,
             evidence: Evidence::default(),
             stage: Stage::Away,
             paused_until: Instant::ZERO,
@@ -108,21 +114,29 @@ impl BoundaryAware {
             && boundary.uncertainty <= self.settings.most_uncertainty
     }
 
-    /// Brings the stage up to date; what is past before it was seen to begin is not heeded.
-    fn advance(&mut self, now: Instant) {
-        if let Stage::Shielded { until, before } = self.stage
-            && now >= until
+    /// Brings the stage up to date, when a packet that left at `sent` was acknowledged; what is past before
+    /// it was seen to begin is not heeded.
+    fn advance(&mut self, now: Instant, sent: Option<Instant>) {
+        if let Stage::Shielded { latest, before } = self.stage
+            && (sent.is_some_and(|sent| sent > latest) || now >= latest + MOST_RTT)
         {
-            let until = now + self.srtt.min(MOST_RTT);
-            self.stage = Stage::Looking { until, before, after: Seen::default() };
+            let round_trip = self.srtt.min(MOST_RTT);
+            self.stage = Stage::Looking {
+                until: now + round_trip,
+                hides_until: now + round_trip / REORDERING,
+                before,
+                after: Seen::default(),
+            };
         }
         while let Some(next) = self.ahead.front().copied().filter(|next| next.earliest() <= now) {
             self.ahead.pop_front();
-            if now <= next.latest() {
+            // It may have come since the last event, however exactly it is known.
+            if next.latest() >= self.advanced_at && now < next.latest() + MOST_RTT {
                 self.evidence.expect(next.at);
                 self.shield(now, next);
             }
         }
+        self.advanced_at = now;
     }
 
     fn shield(&mut self, now: Instant, boundary: Boundary) {
@@ -130,22 +144,30 @@ impl BoundaryAware {
         if !believed || now < self.paused_until {
             return;
         }
-        let until = boundary.latest() + self.srtt.min(MOST_RTT);
-        self.stage = Stage::Shielded { until, before: self.recent.seen() };
-        self.paused_until = until + PAUSE;
+        let latest = boundary.latest();
+        self.stage = Stage::Shielded { latest, before: self.recent.seen() };
+        self.paused_until = latest + MOST_RTT + PAUSE;
     }
 
     fn is_shielded(&self) -> bool {
         matches!(self.stage, Stage::Shielded { .. })
     }
 
+    fn hides_losses(&self, now: Instant) -> bool {
+        match self.stage {
+            Stage::Away => false,
+            Stage::Shielded { .. } => true,
+            Stage::Looking { hides_until, .. } => now < hides_until,
+        }
+    }
+
     /// Takes note of a sample; at the end of the look, judges the model.
     fn look(&mut self, now: Instant, ack: &AckSample) {
         self.recent.note(now, ack);
-        let Stage::Looking { until, before, mut after } = self.stage else { return };
+        let Stage::Looking { until, before, after, .. } = &mut self.stage else { return };
         after.note(ack);
-        self.stage = Stage::Looking { until, before, after };
-        if now >= until && after.is_whole() {
+        let (before, after) = (*before, *after);
+        if now >= *until && after.is_whole() {
             self.stage = Stage::Away;
             if !before.agrees(after, self.settings.agreement) {
                 self.inner.renew(now, after);
@@ -203,7 +225,7 @@ impl Controller for BoundaryAware {
     fn on_acked(&mut self, now: Instant, ack: &AckSample) {
         self.srtt = ack.srtt;
         self.evidence.on_rtt(now, ack.rtt);
-        self.advance(now);
+        self.advance(now, ack.rtt.map(|rtt| now.saturating_sub(rtt)));
         if self.is_shielded() {
             let blind = AckSample { rtt: None, rate: None, lost_bytes: 0, ..*ack };
             return self.inner.on_acked(now, &blind);
@@ -213,12 +235,12 @@ impl Controller for BoundaryAware {
     }
 
     fn on_lost(&mut self, now: Instant, loss: &LossSample) {
-        self.advance(now);
-        let shielded = self.is_shielded();
+        self.advance(now, None);
+        let hidden = self.hides_losses(now);
         if loss.new_episode {
-            self.episode_hidden = shielded;
+            self.episode_hidden = hidden;
         }
-        if !shielded {
+        if !hidden {
             self.inner.on_lost(now, loss);
         }
     }

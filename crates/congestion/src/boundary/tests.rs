@@ -28,6 +28,12 @@ fn trusting(over: &str) -> Box<dyn Controller> {
     with(Algorithm::Boundary, &given)
 }
 
+/// What such a one is made of.
+fn choice() -> Choice {
+    let parameters = [("evidence".to_owned(), Given::Flag(false))].into();
+    Choice::try_from(Named::With { name: "boundary".into(), parameters }).unwrap()
+}
+
 fn path(loss: Loss) -> Path {
     let rate = Bitrate::from_mbps(40.0);
     Path { rate, rtt: Duration::from_millis(50), queue_packets: 200, loss, seed: 3 }
@@ -145,6 +151,60 @@ fn a_path_that_did_not_change_keeps_its_model() {
     assert!(share > 0.95, "{share}");
 }
 
+/// A boundary until 12.02 s. What left before it tells of the path before it, however long the round trip has
+/// become; if it has become shorter, nothing is waited for.
+#[test]
+fn the_first_answer_to_what_left_after_the_boundary_ends_the_shield() {
+    let shielded_after = |srtt_ms: u64, answers: &[(u64, u64)]| {
+        let mut one = BoundaryAware::new(config(), choice().values());
+        one.on_forecast(&[slot(seconds(12), 20)]);
+        let mut shielded = vec![];
+        for (ms, rtt_ms) in [(12_000, srtt_ms)].iter().chain(answers) {
+            let srtt = Duration::from_millis(srtt_ms);
+            let rtt = Some(Duration::from_millis(*rtt_ms));
+            let ack = AckSample { rtt, srtt, ..crate::tests::ack(1) };
+            one.on_acked(Instant::from_millis(*ms), &ack);
+            shielded.push(one.is_shielded());
+        }
+        shielded
+    };
+    let longer = [(12_080, 80), (12_319, 300), (12_321, 300)];
+    assert_eq!(shielded_after(50, &longer), [true, true, true, false]);
+    assert_eq!(shielded_after(300, &[(12_040, 50), (12_072, 50)]), [true, true, false]);
+    assert_eq!(
+        shielded_after(50, &[(13_019, 4000), (13_021, 4000)]),
+        [true, true, false],
+        "a bound"
+    );
+}
+
+/// The next satellite is slower and further away: what was under way before says that nothing has changed.
+#[test]
+fn a_longer_round_trip_hides_no_change() {
+    let mut one =
+        Model::new(trusting("bbr3"), config(), Path { queue_packets: 2000, ..path(Loss::None) });
+    one.controller.on_forecast(&[slot(seconds(12), 20)]);
+    run(&mut one, seconds(12));
+    one.change(Bitrate::from_mbps(13.0), Duration::from_millis(200));
+    run(&mut one, Instant::from_millis(13_500));
+    let rate = one.controller.pacing_rate().unwrap().as_bps() as f64 / 13e6;
+    assert!(rate < 1.7, "{rate}");
+}
+
+/// The gap follows the boundary's latest moment: its losses are reported with the first answer to what left
+/// after it, two round trips later.
+#[test]
+fn losses_of_a_gap_after_the_boundary_do_not_cut_the_window() {
+    let mut one = model(trusting("cubic"), Loss::Outage(seconds(12), Instant::from_millis(12_100)));
+    one.controller.on_forecast(&[slot(seconds(12), 0)]);
+    run(&mut one, seconds(12));
+    let before = one.controller.window_bytes();
+    run(&mut one, Instant::from_millis(12_190));
+    assert!(one.lost_packets > 0);
+    let kept = one.controller.window_bytes() as f64 / before as f64;
+    assert!(kept > 0.99, "{kept}");
+}
+
 /// The sender takes back an episode that the inner control was never told of.
 #[test]
 fn a_hidden_episode_undoes_no_other() {
@@ -175,11 +235,7 @@ proptest! {
     fn what_a_forecast_can_do_is_bounded(
         times in proptest::collection::vec((0..60_000_u64, 0..2_000_u64), 0..200),
     ) {
-        let choice = Choice::try_from(Named::With {
-            name: "boundary".into(),
-            parameters: [("evidence".to_owned(), Given::Flag(false))].into(),
-        }).unwrap();
-        let mut one = BoundaryAware::new(config(), choice.values());
+        let mut one = BoundaryAware::new(config(), choice().values());
         let mut hints: Vec<Boundary> =
             times.iter().map(|(ms, u)| slot(Instant::from_millis(*ms), *u)).collect();
         hints.sort_by_key(|hint| hint.at);

@@ -8,6 +8,7 @@ use crate::client::{Client, ClientConfig};
 use crate::clock::Clock;
 use crate::error::{SocketError, words as how};
 use crate::fetch::{authority, resolve};
+use crate::hints::{Aware, Hints};
 use crate::interfaces::Local;
 use crate::options::Options;
 use crate::poller::Poller;
@@ -49,6 +50,8 @@ pub struct Connect {
     pub patience: Duration,
     /// How the connection behaves.
     pub options: Options,
+    /// What is foreseen of its paths meanwhile.
+    pub hints: Hints,
 }
 
 /// What a watcher gets.
@@ -144,11 +147,13 @@ impl Doors {
     ) -> Result<Option<Passed>, SocketError> {
         let config = connect.config(clock)?;
         let mut hall = Hall::new(&self.doors, (std::mem::take(news), watch))?;
-        let closed = Client::connect(config, &mut hall).and_then(|mut client| {
+        let mut session = Aware::new(&mut hall, connect.hints.clone());
+        let closed = Client::connect(config, &mut session).and_then(|mut client| {
+            let hall = &mut session.inner;
             hall.gateway = client.reports().first().map(|path| path.remote);
             let gateway = hall.gateway.unwrap_or(SocketAddr::new([0, 0, 0, 0].into(), 0));
             hall.news.push(Passed::Opened(gateway));
-            let closed = client.run(&mut hall)?;
+            let closed = client.run(&mut session)?;
             Ok(Passed::Closed(gateway, how(&closed)))
         });
         *news = std::mem::take(&mut hall.news);

@@ -60,6 +60,16 @@ pub fn serve_at(
     root: &Path,
     config: impl FnOnce(mpquic::Role) -> ServerConfig,
 ) -> Running {
+    serve_aware(listen, root, Hints::default(), config)
+}
+
+/// The same, with connections that are told what stands on a board.
+pub fn serve_aware(
+    listen: SocketAddr,
+    root: &Path,
+    hints: Hints,
+    config: impl FnOnce(mpquic::Role) -> ServerConfig,
+) -> Running {
     let identity = Identity::self_signed(&["localhost".into(), "127.0.0.1".into()]).unwrap();
     let mut server = Server::bind(listen, config(identity.role(HQ_INTEROP).unwrap())).unwrap();
     let address = SocketAddr::new(listen.ip(), server.port());
@@ -68,14 +78,15 @@ pub fn serve_at(
     let (stops, most, root) = (stop.clone(), most_connections.clone(), root.to_owned());
     let thread = std::thread::spawn(move || {
         let mut seen = Vec::new();
-        let mut files = Files::new(&root, false, |news: &[Served], connections| {
+        let files = Files::new(&root, false, |news: &[Served], connections| {
             seen.extend_from_slice(news);
             most.fetch_max(connections, Ordering::Relaxed);
             !stops.load(Ordering::Relaxed)
         })
         .unwrap();
-        server.run(&mut files).unwrap();
-        drop(files);
+        let mut service = AwareService::new(files, hints);
+        server.run(&mut service).unwrap();
+        drop(service);
         seen
     });
     let (pin, thread) = (identity.fingerprint(), Some(thread));
@@ -105,6 +116,7 @@ impl Running {
             anchor: Anchor::pin(&self.pin).unwrap(),
             patience: Duration::from_secs(120), // fails by then
             options: Options::default(),
+            hints: Hints::default(),
         }
     }
 }

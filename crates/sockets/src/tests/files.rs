@@ -95,6 +95,7 @@ fn a_server_that_is_not_there_is_given_up() {
         anchor: Anchor::Pin([0; 32]),
         patience: Duration::from_millis(300),
         options: Options::default(),
+        hints: Hints::default(),
     };
     let error = super::super::fetch(&fetch, |_| true).unwrap_err();
     assert!(matches!(error, SocketError::NoAnswer { .. }), "{error}");

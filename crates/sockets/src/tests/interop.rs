@@ -35,6 +35,7 @@ fn ours_fetches(paths: u32) {
         anchor: Anchor::Pin(fingerprint),
         patience: Duration::from_secs(120), // fails by then
         options: Options { datagram_bytes: DATAGRAM.into(), ..Options::default() },
+        hints: Hints::default(),
     };
     let found = crate::fetch(&fetch, |_| true).unwrap();
     over.store(true, Ordering::Relaxed);

@@ -1,5 +1,6 @@
 mod ends;
 mod files;
+mod hints;
 mod interop;
 mod ipv6;
 mod kernel;

@@ -69,6 +69,7 @@ fn ours_fetches(paths: u8) {
         anchor: Anchor::pin(&pin).unwrap(),
         patience: Duration::from_secs(120), // fails by then
         options: Options::default(),
+        hints: Hints::default(),
     };
     let found = crate::fetch(&fetch, |_| true).unwrap();
     assert_eq!((found.bytes, found.multipath), (BYTES, paths > 1));

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 import numpy as np
 
+from skyweave.data.importers.cells import Cells, plain_cells
 from skyweave.errors import DataError, suggest
 from skyweave.model.drive import Values
 from skyweave.model.textfile import (
@@ -44,8 +45,8 @@ class Table:
     """A CSV with a header: the cells of each column and the line that each row stood on."""
 
     name: str
-    columns: dict[str, list[str]]
-    lines: list[int]
+    columns: dict[str, Sequence[str]]
+    lines: Sequence[int]
 
     def __len__(self) -> int:
         return len(self.lines)
@@ -54,7 +55,7 @@ class Table:
         """A :class:`DataError` about a row (counting from 0)."""
         return bad(self.name, self.lines[row], what, remedy)
 
-    def column(self, name: str) -> list[str]:
+    def column(self, name: str) -> Sequence[str]:
         """The cells of a column; :class:`DataError` with the nearest name if there is none."""
         if name not in self.columns:
             hint = suggest(name, self.columns)
@@ -72,6 +73,10 @@ class Table:
         """A column as floats, NaN for empty cells if ``empty_ok``; refuses all that is not finite
         and within [minimum, maximum]."""
         cells = self.column(column)
+        if isinstance(cells, Cells):
+            found = cells.numbers(minimum, maximum)
+            if found is not None and (empty_ok or not np.isnan(found).any()):
+                return found
         values = np.empty(len(cells))
         for row, cell in enumerate(cells):
             try:
@@ -121,6 +126,28 @@ def parse_table(text: Text, required: Iterable[str] = (), delimiter: str = ",") 
 
     Raises :class:`DataError` for ragged rows, doubled or missing columns and tables without rows.
     """
+    table = _plain(text, delimiter)
+    if table is None:
+        table = _any(text, delimiter)
+    for name in required:
+        table.column(name)
+    return table
+
+
+def _plain(text: Text, delimiter: str) -> Table | None:
+    """The table of a file in which each line is a row, which most are."""
+    found = plain_cells(text, delimiter)
+    if found is None:
+        return None
+    line, names, cells = found
+    columns: dict[str, Sequence[str]] = {name.strip(): cells[at] for at, name in enumerate(names)}
+    if len(columns) != len(names):
+        return None
+    return Table(text.name, columns, range(line + 1, line + 1 + len(cells[0])))
+
+
+def _any(text: Text, delimiter: str) -> Table:
+    """The table of any CSV, line by line, and what is wrong with it."""
     rows = text.rows(delimiter)
     first, names = next(rows, (1, None))
     if names is None:
@@ -140,10 +167,7 @@ def parse_table(text: Text, required: Iterable[str] = (), delimiter: str = ",") 
             column.append(cell)
     if not lines:
         raise text.bad(first, "there is a header but no data", "copy the file again")
-    table = Table(text.name, cells, lines)
-    for name in required:
-        table.column(name)
-    return table
+    return Table(text.name, dict(cells), lines)
 
 
 def require_increasing(table: Table, column: str, times_s: Values) -> None:

@@ -77,7 +77,9 @@ def _points(table: Table, delimiter: str) -> Table:
     """Where semicolons part the columns, a comma within a number is its point."""
     if delimiter == ",":
         return table
-    cells = {name: [_pointed(cell) for cell in column] for name, column in table.columns.items()}
+    cells: dict[str, Sequence[str]] = {
+        name: [_pointed(cell) for cell in column] for name, column in table.columns.items()
+    }
     return replace(table, columns=cells)
 
 

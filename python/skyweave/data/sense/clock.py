@@ -61,16 +61,15 @@ def read_clock(table: Table, columns: Sequence[str]) -> Clock:
 
     Raises :class:`DataError` for cells that are no time, and where a clock goes back.
     """
-    cells = [
-        " ".join(parts) for parts in zip(*(table.column(name) for name in columns), strict=True)
-    ]
     name = " and ".join(f"'{column}'" for column in columns)
-    if TIME_OF_DAY.match(cells[0].strip()):
-        clock = _of_day(table, name, cells)
-    elif _is_number(cells[0]):
+    first = " ".join(table.column(column)[0] for column in columns)
+    if _is_number(first) and not TIME_OF_DAY.match(first.strip()):
         clock = _numbers(table, columns[0], name)
     else:
-        clock = _dates(table, name, cells)
+        parts = zip(*(table.column(column) for column in columns), strict=True)
+        cells = [" ".join(one) for one in parts]
+        read = _of_day if TIME_OF_DAY.match(first.strip()) else _dates
+        clock = read(table, name, cells)
     _never_back(table, name, clock.times_s)
     return clock
 

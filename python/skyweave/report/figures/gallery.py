@@ -12,6 +12,7 @@ from skyweave.errors import ResultsError
 from skyweave.plotting.style import LIGHT, drawing, inline_svg, png_bytes, roles, svg_text
 from skyweave.printing import visible
 from skyweave.report.figures.kinds import KINDS, Sketch, Source
+from skyweave.report.figures.narrow import stack
 from skyweave.report.numbers.namer import Namer
 from skyweave.report.numbers.panel import Results
 from skyweave.results.selection import SPANNING, Selection
@@ -34,6 +35,8 @@ class Drawn:
     spec: FigureSpec
     svg: str
     """For the middle of the page; standalone SVG and PNG lie in the folder ``figures``."""
+    narrow: str | None
+    """The same for a narrow screen; ``None``: it can only be scrolled."""
     seeds: str
     drives: int
     samples: int
@@ -86,6 +89,7 @@ def _drawn(sketch: Sketch, spec: FigureSpec, folder: Path) -> Drawn:
     return Drawn(
         spec=spec,
         svg=_written(sketch.figure, spec, folder),
+        narrow=_narrow(sketch.figure, spec),
         seeds=sketch.seeds,
         drives=sketch.drives,
         samples=sketch.samples,
@@ -106,6 +110,13 @@ def _written(figure: Figure, spec: FigureSpec, folder: Path) -> str:
             "'skyweave report'"
         ) from error
     return inline_svg(svg, _escaped(spec.title), spec.id)
+
+
+def _narrow(figure: Figure, spec: FigureSpec) -> str | None:
+    """Return the figure with its panels below each other, which is how it stays."""
+    if not stack(figure):
+        return None
+    return inline_svg(svg_text(figure), _escaped(spec.title), f"{spec.id}-narrow")
 
 
 def _escaped(text: str) -> str:

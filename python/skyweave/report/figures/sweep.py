@@ -66,7 +66,8 @@ def _line(
         x, middle, "o-", color=LIGHT[role], label=name, linewidth=1.6, markersize=4.6,
         markeredgecolor=LIGHT["paper"], markeredgewidth=0.6, transform=aside,
     )  # fmt: skip
-    axes.update_datalim(np.column_stack([np.tile(x, 2), np.nan_to_num([*low, *high])]))
+    ends = [np.where(np.isnan(end), middle, end) for end in (low, high)]  # one drive has none
+    axes.update_datalim(np.column_stack([np.tile(x, 2), np.nan_to_num(np.concatenate(ends))]))
     axes.autoscale_view()
 
 

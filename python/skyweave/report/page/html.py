@@ -158,6 +158,7 @@ def _figure(figure: Drawn, outcomes: Sequence[Outcome]) -> dict[str, Any]:
     return {
         "drawn": figure,
         "svg": Markup(figure.svg),  # our own drawing
+        "narrow": Markup(figure.narrow) if figure.narrow else None,
         "criteria": [outcome for outcome in outcomes if outcome.figure == figure.spec.id],
     }
 

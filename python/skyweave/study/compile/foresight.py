@@ -20,10 +20,11 @@ class Foresight:
     ``file``: what a forecast file says. ``outages``: each outage is foreseen up to ``error_s`` too
     early or too late (uniform), or with probability ``missing`` not at all; with probability
     ``false`` another one is foreseen that does not come. ``boundaries``: the same of the edges of
-    slots, which the forecast says to know to ``uncertainty_s``, right or wrong.
+    slots, which the forecast says to know to ``uncertainty_s``, right or wrong. ``handovers``:
+    both, wrong by the same.
     """
 
-    kind: Literal["none", "outages", "boundaries", "file"] = "none"
+    kind: Literal["none", "outages", "boundaries", "handovers", "file"] = "none"
     error_s: float = 0.0
     missing: float = 0.0
     false: float = 0.0

@@ -92,9 +92,11 @@ def build_path(
     always = (UpWindow(start_s=0.0),)
     filed, updates = settings.filed.get(name, ((), ()))
     known = foreseen(outages, settings.foresight, name, settings.seed, filed)
-    if settings.foresight.kind == "boundaries" and spec.kind == "satellite":
+    if settings.foresight.kind in ("boundaries", "handovers") and spec.kind == "satellite":
         edges_s = _edges_s(name, handed, settings, drive)
-        known = foreseen_boundaries(edges_s, settings.foresight, name, settings.seed)
+        edges = foreseen_boundaries(edges_s, settings.foresight, name, settings.seed)
+        windows = known if isinstance(known, tuple) else ()
+        known = edges.model_copy(update={"outages": windows})
     return config.Path(
         name=name,
         down=link(series["down"]),

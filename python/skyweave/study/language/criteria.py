@@ -304,6 +304,21 @@ class GainShare(_Across):
     share: Annotated[float, Field(gt=0, le=1)]
 
 
+class NeverWorse(_Across):
+    """Over several paths no run is worse than over the best of them alone on the same drive.
+
+    Every remaining setting has to hold. A film that never began is worse than one that did.
+    """
+
+    kind: Literal["never-worse"]
+    least: bool = False
+    """The smallest value is the best, as of a stall."""
+    margin: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
+    """What does not count as worse, in the unit of the quantity."""
+    where_any: dict[str, tuple[Setting, ...]] = Field(default_factory=dict)
+    """Settings that may vary, and the values that count."""
+
+
 class Every(_Across):
     """A statistic stays on one side of a limit under every remaining setting; the worst decides."""
 
@@ -325,7 +340,18 @@ class Covers(_Across):
     share: Annotated[float, Field(gt=0, le=1)]
 
 
-Across = FirstInShare | Spread | Trend | BestUnder | Between | Overlap | GainShare | Every | Covers
+Across = (
+    FirstInShare
+    | Spread
+    | Trend
+    | BestUnder
+    | Between
+    | Overlap
+    | GainShare
+    | NeverWorse
+    | Every
+    | Covers
+)
 Criterion = Annotated[
     Ordering
     | RatioBand

@@ -340,14 +340,14 @@ class Settings(StudyModel):
         ),
     ] = None
     forecast: Annotated[
-        tuple[Literal["none", "outages", "boundaries", "file"], ...] | None,
+        tuple[Literal["none", "outages", "boundaries", "handovers", "file"], ...] | None,
         About(
             "forecast",
             '`"outages"`: the sender knows the outages of all paths ahead; `"boundaries"`: the '
             "slot edges of satellite paths, those of their `handovers` or of the drive's clock "
-            '(seconds 12, 27, 42, 57); `"file"`: what the `forecast_file` of a path says '
-            "([forecasts.md](forecasts.md)); schedulers and congestion controls that look at it "
-            "use it",
+            '(seconds 12, 27, 42, 57); `"handovers"`: both; `"file"`: what the `forecast_file` of '
+            "a path says ([forecasts.md](forecasts.md)); schedulers and congestion controls that "
+            "look at it use it",
             default="none",
         ),
     ] = None
