@@ -14,6 +14,7 @@ parameters::catalogue! {
     Boundary: boundary::INFO, |config, values, _|
         Box::new(boundary::BoundaryAware::new(config, values));
     LeoCc: leocc::INFO, |config, values, _| Box::new(leocc::LeoCc::new(config, values));
+    Headroom: headroom::INFO, |config, values, _| Box::new(headroom::Headroom::new(config, values));
     CubicLinux: cubic::linux::INFO, |config, _, _| Box::new(cubic::linux::LinuxCubic::new(config));
     CubicPicoquic: cubic::picoquic::INFO, |config, _, _|
         Box::new(cubic::picoquic::PicoquicCubic::new(config));

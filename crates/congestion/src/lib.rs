@@ -19,6 +19,7 @@ mod coupled;
 mod cubic;
 mod fast;
 mod group;
+mod headroom;
 mod hybla;
 mod leocc;
 mod lia;

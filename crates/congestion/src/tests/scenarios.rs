@@ -151,6 +151,7 @@ snapshots! {
     bbr3: Bbr3,
     boundary: Boundary,
     leocc: LeoCc,
+    headroom: Headroom,
     cubic_linux: CubicLinux,
     cubic_picoquic: CubicPicoquic,
     fast: Fast,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 import numpy as np
@@ -142,7 +143,7 @@ def _measured(
 ) -> tuple[list[DriveRun], list[str]]:
     """Load, rename, cut, filter and thin the drives of a data source."""
     drives = [_as_named(drive, source) for file in files for drive in load(file, source.format)]
-    drives = [drive for drive in drives if set(source.require) <= set(drive.paths)]
+    drives = _chosen([drive for drive in drives if set(source.require) <= set(drive.paths)], source)
     segments = [piece for drive in drives for piece in _cut(drive, source)]
     alive = [piece for piece in segments if _zero_share(piece, used) <= source.max_zero_share]
     notes = []
@@ -159,6 +160,25 @@ def _measured(
             "shorten segment_s, raise max_zero_share or require fewer paths"
         )
     return [DriveRun(source.name, drive, s) for drive in chosen for s in source.seed_list], notes
+
+
+def _chosen(drives: list[Drive], source: DriveSource) -> list[Drive]:
+    """Return the drives whose names the study chooses; :class:`DataError` where one means none."""
+    names = [drive.name for drive in drives]
+    for key in ("only", "leave_out"):
+        for pattern in getattr(source, key):
+            if not any(fnmatchcase(name, pattern) for name in names):
+                raise DataError(
+                    f"drives '{source.name}': {key} has '{shown(pattern)}', and no drive is called so; "
+                    f"there are {', '.join(shown(name) for name in names[:20])}"
+                )
+
+    def is_meant(name: str) -> bool:
+        left_out = any(fnmatchcase(name, pattern) for pattern in source.leave_out)
+        only = not source.only or any(fnmatchcase(name, pattern) for pattern in source.only)
+        return only and not left_out
+
+    return [drive for drive in drives if is_meant(drive.name)]
 
 
 def _matching(folders: Sequence[Path | None], pattern: str) -> list[Path]:

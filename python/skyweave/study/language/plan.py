@@ -68,6 +68,8 @@ class DriveSource(StudyModel):
     max_segments: Count | None = None
     max_zero_share: Ratio = 1.0
     require: tuple[str, ...] = ()
+    only: tuple[str, ...] = ()
+    leave_out: tuple[str, ...] = ()
     step_s: Span | None = None
     rename: dict[str, str] = Field(default_factory=dict)
     flip: bool = False
@@ -114,7 +116,15 @@ class DriveSource(StudyModel):
         what = {"preset": "a preset needs", "links": "links need", "radio": "cells need"}
         if self.duration_s is None:
             raise complaint(kind, f"{what[kind]} duration_s: how long each drive lasts")
-        for key in ("format", "segment_s", "step_s", "max_segments", "require"):
+        for key in (
+            "format",
+            "segment_s",
+            "step_s",
+            "max_segments",
+            "require",
+            "only",
+            "leave_out",
+        ):
             if getattr(self, key):
                 raise complaint(key, f"{key} belongs to data; {kind} has no files")
 
