@@ -27,7 +27,8 @@ pub struct Reinjection {
     /// outage hits, is retransmitted on the others.
     pub on_failure: bool,
     /// With nothing new to send, what a slower path still has in flight is retransmitted on a
-    /// faster one that would deliver it sooner.
+    /// faster one that would deliver it sooner, up to a tenth of all that was sent; or what the
+    /// scheduler names ([`scheduler::Scheduler::rescues`]), within its own budget.
     pub at_tail: bool,
 }
 

@@ -128,6 +128,7 @@ impl Draft {
             sent_at: now,
             bytes: self.len(),
             order: 0, // given when it is put in its place
+            place: 0,
             eliciting: self.eliciting,
             frames: std::mem::take(&mut self.frames),
             snapshot,

@@ -3,12 +3,18 @@
 use crate::path::{Health, Path, Paths};
 use crate::space::Again;
 use crate::streams::{Chunk, Streams};
-use scheduler::{ConnectionView, Decision, Dispatch, Order, PathSet, PathView, Scheduler, able};
+use scheduler::{Budget, ConnectionView, Decision, Dispatch, Order, PathSet, PathView, Rescue};
+use scheduler::{Scheduler, able};
+use smallvec::SmallVec;
 use std::collections::VecDeque;
 use units::{Instant, PathId};
 
 /// Header, tag and head of a STREAM frame: what a full packet cannot carry.
 pub(crate) const OVERHEAD_BYTES: u64 = 50;
+
+/// The rule for the tail copies at most this share of what was sent, and so many bytes at a time.
+const TAIL_SHARE: f64 = 0.1;
+const TAIL_BYTES: u64 = 256 << 10;
 
 /// Data that goes on a further path as well.
 #[derive(Clone, Debug)]
@@ -31,6 +37,8 @@ pub(crate) struct Scheduling {
     pub dispatch: Dispatch,
     pub views: Vec<PathView>,
     pub copies: VecDeque<Copy>,
+    /// What the rule for the tail may send twice.
+    pub tail_budget: Budget,
     /// When a pacer lets the next packet of data go.
     pub paced_until: Instant,
     /// The peer's flow control has stopped us, and that was counted.
@@ -43,6 +51,7 @@ impl Scheduling {
             dispatch: Dispatch::new(scheduler),
             views: Vec::new(),
             copies: VecDeque::new(),
+            tail_budget: Budget::new(TAIL_SHARE, TAIL_BYTES),
             paced_until: Instant::FAR_FUTURE,
             stalled: false,
         }
@@ -74,6 +83,9 @@ impl Scheduling {
                 let next = streams.unacked_from(path.walk, packet_bytes - OVERHEAD_BYTES);
                 view.repeat_bytes = next.map_or(0, |chunk| chunk.range.end - chunk.range.start);
             }
+            if self.dispatch.capabilities().measures_delivery {
+                view.delivery = self.dispatch.delivery(now, view.id);
+            }
             self.views.push(view);
         }
         self.views.sort_by_key(|view| view.id);
@@ -98,6 +110,17 @@ impl Scheduling {
             Order::Send(targets) => Some(targets),
             _ => None,
         }
+    }
+
+    /// What the scheduler wants copied, the most urgent first.
+    pub fn rescues(
+        &mut self,
+        now: Instant,
+        streams: &Streams,
+        unsent: Unsent,
+    ) -> SmallVec<[Rescue; 4]> {
+        let view = connection_view(now, (streams, unsent), &self.views);
+        SmallVec::from_slice(self.dispatch.rescues(&view))
     }
 
     /// What the scheduler calls the path of acknowledgements.
@@ -133,6 +156,11 @@ impl Scheduling {
                 continue;
             }
             let ready = path.pacer_ready_at(packet_bytes);
+            let view = self.views.iter().find(|view| view.id == path.net);
+            path.filled = has_data && view.is_some_and(|view| self.dispatch.fills(now, view));
+            if path.filled {
+                continue; // what it delivers is all that it could
+            }
             if ready <= now {
                 path.sampler.set_app_limited(path.in_flight);
             } else if has_data && path.rest_until.is_none() && path.health != Health::Failed {

@@ -3,7 +3,7 @@
 
 use congestion::{AckSample, Config, RateSample};
 use pyo3::prelude::*;
-use scheduler::{ConnectionView, Decision, PathView};
+use scheduler::{ConnectionView, Decision, Delivery, PathView};
 use serde_json::{Map, Value, json};
 use std::hint::black_box;
 use units::{Bitrate, Duration, Instant, PathId};
@@ -76,6 +76,7 @@ fn loaded(id: u8) -> PathView {
         pacing_rate: Bitrate::from_mbps(50.0),
         backup: false,
         tried: false,
+        delivery: Delivery::default(),
         loss_ratio: 0.001,
         forecast: None,
         repeat_bytes: 0,

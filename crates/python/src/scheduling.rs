@@ -3,7 +3,7 @@
 use crate::view::PyConnectionView;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use scheduler::{ConnectionView, Decision, PathEvent, PathSet, Scheduler};
+use scheduler::{Capabilities, ConnectionView, Decision, Gap, PathEvent, PathSet, Scheduler};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use units::{Duration, Instant, PathId};
@@ -71,7 +71,10 @@ impl PyScheduler {
         }
         if let Ok(gap_bytes) = answer.getattr("gap_bytes") {
             let path = known(answer.getattr("path")?.extract()?)?;
-            return Ok(Decision::Ahead { path, gap_bytes: gap_bytes.extract()? });
+            let bytes = gap_bytes.extract()?;
+            let unsent: bool = answer.getattr("unsent")?.extract()?;
+            let gap = if unsent { Gap::Unsent(bytes) } else { Gap::Stream(bytes) };
+            return Ok(Decision::Ahead { path, gap });
         }
         let paths = answer.extract::<Vec<u8>>().map_err(|_| {
             PyTypeError::new_err(format!(
@@ -98,6 +101,10 @@ impl Scheduler for PyScheduler {
             self.failure.set(error);
             Decision::Wait(None)
         })
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { measures_delivery: true, ..Capabilities::default() }
     }
 
     fn on_sent(&mut self, now: Instant, path: PathId, bytes: u64) {

@@ -34,6 +34,10 @@ pub(crate) struct PyPathView {
     unacked_bytes: u64,
     mss_bytes: u64,
     pacing_mbps: f64,
+    /// Acknowledged in the last 150 ms.
+    delivery_mbps: f64,
+    /// The most that was acknowledged in 100 ms of the last 400 ms.
+    peak_mbps: f64,
     loss_ratio: f64,
     /// Start and end in seconds of the known outage that is under way or comes next.
     forecast_s: Option<(f64, f64)>,
@@ -80,6 +84,8 @@ impl PyPathView {
             unacked_bytes: path.unacked_bytes,
             mss_bytes: path.mss_bytes,
             pacing_mbps: path.pacing_rate.as_mbps(),
+            delivery_mbps: path.delivery.rate.as_mbps(),
+            peak_mbps: path.delivery.peak.as_mbps(),
             loss_ratio: path.loss_ratio,
             forecast_s: path.forecast.map(|one| {
                 let Window { start, end } = one.window;

@@ -15,6 +15,7 @@ parameters::catalogue! {
     Stms: stms::INFO, |values| Box::new(stms::Stms::new(values));
     Peekaboo: peekaboo::INFO, |values| Box::new(peekaboo::Peekaboo::new(values));
     Alcs: alcs::INFO, |values| Box::new(alcs::Alcs::new(values));
+    Weave: weave::INFO, |values| Box::new(weave::Weave::new(values));
     Backup: backup::INFO, |_| Box::new(backup::Backup);
 }
 

@@ -4,7 +4,9 @@
 //! an [`Order`] out and says when it could not; everything else about asking is here.
 
 use crate::default_pick::serving_among;
-use crate::{Capabilities, ConnectionView, Decision, PathEvent, PathSet, PathView, Scheduler};
+use crate::delivery::{Delivery, Meter};
+use crate::{Capabilities, ConnectionView, Decision, Gap, PathEvent, PathSet, PathView};
+use crate::{Rescue, Scheduler};
 use units::{Duration, Instant, PathId};
 
 /// Waits shorter than this are ordinary ACK clocking and are not reported.
@@ -25,8 +27,8 @@ pub enum Order {
     Ahead {
         /// Where the later segment goes.
         path: PathId,
-        /// How far behind the segment being scheduled it begins at least.
-        gap_bytes: u64,
+        /// How much is left before it.
+        gap: Gap,
     },
 }
 
@@ -45,8 +47,13 @@ pub struct Dispatch {
     scheduler: Box<dyn Scheduler>,
     capabilities: Capabilities,
     wake_at: Instant,
+    /// When to look for something to rescue although nothing has happened.
+    check_at: Instant,
     waiting_since: Option<Instant>,
     waits: u64,
+    /// By the id of the path; none for schedulers that do not ask.
+    meters: Vec<Meter>,
+    rescues: Vec<Rescue>,
 }
 
 impl Dispatch {
@@ -56,8 +63,11 @@ impl Dispatch {
             capabilities: scheduler.capabilities(),
             scheduler,
             wake_at: Instant::FAR_FUTURE,
+            check_at: Instant::FAR_FUTURE,
             waiting_since: None,
             waits: 0,
+            meters: Vec::new(),
+            rescues: Vec::new(),
         }
     }
 
@@ -91,8 +101,8 @@ impl Dispatch {
         let is_able = |id| view.path(id).is_some_and(|path| path.usable && path.has_room);
         let chosen = match decision {
             Decision::Repeat(path) if is_able(path) => return Order::Repeat(path),
-            Decision::Ahead { path, gap_bytes } if is_new(view) && is_able(path) => {
-                return Order::Ahead { path, gap_bytes };
+            Decision::Ahead { path, gap } if may_yield(view, gap) && is_able(path) => {
+                return Order::Ahead { path, gap };
             }
             Decision::Send(path) if view.path(path).is_some() => PathSet::EMPTY.with(path),
             Decision::Duplicate(paths) => paths,
@@ -148,14 +158,16 @@ impl Dispatch {
     // ---- waiting -----------------------------------------------------------------------------
 
     /// When to ask again although nothing has happened; [`Instant::FAR_FUTURE`]: not at all.
-    pub const fn wake_at(&self) -> Instant {
-        self.wake_at
+    pub fn wake_at(&self) -> Instant {
+        self.wake_at.min(self.check_at)
     }
 
     /// Time passes: a wake-up that is due is over.
     pub fn on_timer(&mut self, now: Instant) {
-        if self.wake_at <= now {
-            self.wake_at = Instant::FAR_FUTURE;
+        for at in [&mut self.wake_at, &mut self.check_at] {
+            if *at <= now {
+                *at = Instant::FAR_FUTURE;
+            }
         }
     }
 
@@ -188,6 +200,40 @@ impl Dispatch {
         self.scheduler.ack_path(view)
     }
 
+    /// See [`Scheduler::fills`].
+    pub fn fills(&self, now: Instant, path: &PathView) -> bool {
+        self.scheduler.fills(now, path)
+    }
+
+    /// What may be worth a copy, the most urgent first; nothing for schedulers without
+    /// [`Capabilities::rescues`]. [`Self::on_rescued`] says what became of it.
+    pub fn rescues(&mut self, view: &ConnectionView<'_>) -> &[Rescue] {
+        self.rescues.clear();
+        if self.capabilities.rescues {
+            let check_at = self.scheduler.rescues(view, &mut self.rescues);
+            self.check_at = check_at.unwrap_or(Instant::FAR_FUTURE);
+        }
+        &self.rescues
+    }
+
+    /// What the path has delivered of late, if the scheduler wants to know.
+    pub fn delivery(&mut self, now: Instant, path: PathId) -> Delivery {
+        match self.meter(path) {
+            Some(meter) => meter.delivery(now),
+            None => Delivery::default(),
+        }
+    }
+
+    fn meter(&mut self, path: PathId) -> Option<&mut Meter> {
+        if !self.capabilities.measures_delivery {
+            return None;
+        }
+        if self.meters.len() <= path.index() {
+            self.meters.resize_with(path.index() + 1, Meter::default);
+        }
+        self.meters.get_mut(path.index())
+    }
+
     // ---- what a scheduler hears --------------------------------------------------------------
 
     /// See [`Scheduler::on_round`].
@@ -202,7 +248,15 @@ impl Dispatch {
 
     /// See [`Scheduler::on_acked`].
     pub fn on_acked(&mut self, now: Instant, path: PathId, bytes: u64) {
+        if let Some(meter) = self.meter(path) {
+            meter.on_acked(now, bytes);
+        }
         self.scheduler.on_acked(now, path, bytes);
+    }
+
+    /// See [`Scheduler::on_rescued`].
+    pub fn on_rescued(&mut self, now: Instant, rescue: &Rescue, bytes: u64) {
+        self.scheduler.on_rescued(now, rescue, bytes);
     }
 
     /// See [`Scheduler::on_lost`].
@@ -217,6 +271,11 @@ impl Dispatch {
 
     /// See [`Scheduler::on_path_event`].
     pub fn on_path_event(&mut self, now: Instant, path: PathId, event: PathEvent) {
+        if event == PathEvent::Closed
+            && let Some(meter) = self.meter(path)
+        {
+            *meter = Meter::default();
+        }
         self.scheduler.on_path_event(now, path, event);
     }
 }
@@ -227,7 +286,7 @@ pub fn able(paths: &[PathView]) -> PathSet {
     able.fold(PathSet::EMPTY, |set, path| set.with(path.id))
 }
 
-/// A later segment can go first: the one being scheduled exists and was never sent.
-const fn is_new(view: &ConnectionView<'_>) -> bool {
-    view.segment_bytes > 0 && !view.reinjection
+/// A later segment can go first: the one being scheduled exists, and was never sent or may be passed.
+const fn may_yield(view: &ConnectionView<'_>, gap: Gap) -> bool {
+    view.segment_bytes > 0 && (!view.reinjection || matches!(gap, Gap::Unsent(_)))
 }

@@ -1,5 +1,5 @@
 use crate::default_pick::serving_among;
-use crate::{ConnectionView, Decision, PathView};
+use crate::{ConnectionView, Decision, PathView, Rescue};
 use forecast::Probability;
 use units::{Instant, PathId};
 
@@ -33,6 +33,12 @@ pub struct Capabilities {
     /// A decision holds for a whole fragment of the stream (32,728 bytes), whatever room is left on the
     /// path, as `__subflow_push_pending` has it (mode `upstream`, docs/model.md §2.4). Not by default.
     pub whole_fragments: bool,
+    /// The views have to say what paths deliver ([`crate::PathView::delivery`]). Not by default: it costs
+    /// time.
+    pub measures_delivery: bool,
+    /// It names what is worth a copy on another path ([`Scheduler::rescues`]): the connection's own rule
+    /// for the tail of a stream rests. Not by default.
+    pub rescues: bool,
     /// How likely a foreseen outage must be for the connection to heed it, by default as likely as
     /// not: less likely ones are not in the view, and no path rests for them.
     pub least_probability: Probability,
@@ -45,6 +51,8 @@ impl Default for Capabilities {
             repeats: false,
             receive_buffer_optimisation: true,
             whole_fragments: false,
+            measures_delivery: false,
+            rescues: false,
             least_probability: Probability::EVEN,
         }
     }
@@ -100,6 +108,24 @@ pub trait Scheduler: Send + std::fmt::Debug {
     fn rests_until(&self, _now: Instant, _path: &PathView) -> Option<Instant> {
         None
     }
+
+    /// Whether `path` carries as much as the scheduler wants it to, although its window has room. It is
+    /// not for lack of data then that the window is not used, and the path's congestion control may
+    /// take what is delivered for what the path can deliver. Never by default.
+    fn fills(&self, _now: Instant, _path: &PathView) -> bool {
+        false
+    }
+
+    /// Adds to `found`, the most urgent first, where copies of what is in flight would arrive before
+    /// the original. Asked before [`Self::select`] whenever something may leave, also when there is
+    /// nothing new to send, or the receive window is closed. Returns when to ask again although
+    /// nothing has happened. Only with [`Capabilities::rescues`].
+    fn rescues(&mut self, _view: &ConnectionView<'_>, _found: &mut Vec<Rescue>) -> Option<Instant> {
+        None
+    }
+
+    /// `bytes` of payload of [`Rescue::from`] were copied to [`Rescue::to`].
+    fn on_rescued(&mut self, _now: Instant, _rescue: &Rescue, _bytes: u64) {}
 
     /// Which path carries an acknowledgement that leaves alone, when the connection lets the scheduler
     /// decide that: by default the fastest that it uses now, whatever its window says.

@@ -4,7 +4,7 @@
 
 use crate::default_pick::{default_decision, default_pick, serving};
 use crate::ecf::{BETA, DELTA, Inequalities};
-use crate::{ConnectionView, Decision, PathEvent, PathView, Scheduler};
+use crate::{ConnectionView, Decision, Gap, PathEvent, PathView, Scheduler};
 use parameters::{Info, Values};
 use units::{Instant, PathId};
 
@@ -94,7 +94,7 @@ impl Scheduler for Stms {
         if gap_bytes == 0 || !waits {
             return Decision::Send(slow.id);
         }
-        Decision::Ahead { path: slow.id, gap_bytes }
+        Decision::Ahead { path: slow.id, gap: Gap::Stream(gap_bytes) }
     }
 
     /// §3.8, ours: half of what the segment was early or late, with the weight of an eighth.

@@ -1,5 +1,5 @@
 use crate::Choice;
-use crate::{Algorithm, ConnectionView, Decision, PathEvent, PathView, Scheduler};
+use crate::{Algorithm, ConnectionView, Decision, Gap, PathEvent, PathView, Scheduler};
 use parameters::{Given, Named};
 use units::{Bitrate, Duration, Instant, PathId};
 
@@ -30,6 +30,7 @@ pub(crate) fn path(id: u8, srtt_ms: u64, cwnd: u64, in_flight: u64) -> PathView 
         unacked_bytes: in_flight * MSS,
         mss_bytes: MSS,
         pacing_rate: Bitrate::from_bytes_per(cwnd * MSS, srtt),
+        delivery: crate::Delivery::default(),
         loss_ratio: 0.0,
         forecast: None,
         repeat_bytes: 0,

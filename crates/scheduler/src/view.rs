@@ -1,3 +1,4 @@
+use crate::Delivery;
 use forecast::Foreseen;
 use units::{Bitrate, Duration, Instant, PathId};
 
@@ -43,6 +44,8 @@ pub struct PathView {
     /// The rate that the path's stack would pace at (docs/model.md §1.4); zero before the first
     /// RTT sample.
     pub pacing_rate: Bitrate,
+    /// What it has delivered of late; zero for schedulers that do not ask for it.
+    pub delivery: Delivery,
     /// Share of the sent packets that were lost, since the path began.
     pub loss_ratio: f64,
     /// The path's foreseen outage that is under way or comes next, of those that are at least as

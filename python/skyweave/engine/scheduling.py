@@ -20,10 +20,14 @@ class Wait:
 
 @dataclass(frozen=True)
 class Ahead:
-    """Send a later segment on ``path``: the first that begins ``gap_bytes`` or more further on."""
+    """Send a later segment on ``path``: the first that begins ``gap_bytes`` or more further on.
+
+    With ``unsent``, the first with that many bytes before it which no path has been given yet.
+    """
 
     path: int
     gap_bytes: int
+    unsent: bool = False
 
 
 Decision = int | Sequence[int] | None | Wait | Ahead

@@ -3,7 +3,7 @@
 use super::Endpoint;
 use crate::scheduling::{Copy, OVERHEAD_BYTES};
 use crate::space::Again;
-use scheduler::{PathSet, able};
+use scheduler::{Gap, PathSet, able};
 use units::{Instant, PathId};
 
 impl Endpoint {
@@ -13,14 +13,14 @@ impl Endpoint {
         &mut self,
         now: Instant,
         net: PathId,
-        gap_bytes: u64,
+        gap: Gap,
     ) -> Option<(PathId, Vec<u8>)> {
-        if self.streams.has_again() {
+        if self.streams.has_again() && matches!(gap, Gap::Stream(_)) {
             return None;
         }
         let id = self.paths.carrier_over(net)?;
         let mut draft = self.begin_datagram(id)?;
-        let chunk = self.streams.chunk_ahead(draft.room(), gap_bytes)?;
+        let chunk = self.streams.chunk_ahead(draft.room(), gap)?;
         self.put_chunk(&mut draft, &chunk, (id, None));
         self.put_acks(now, &mut draft, id);
         self.scheduling.dispatch.on_sent(now, net, chunk.range.end - chunk.range.start);

@@ -24,6 +24,7 @@ impl Endpoint {
         }
         self.refresh_views(now);
         let out = self.queued_datagram(now);
+        let out = out.or_else(|| self.rescue_datagram(now));
         let out = out.or_else(|| self.scheduled_datagram(now));
         let out =
             out.or_else(|| self.queued_datagram(now)).or_else(|| self.control_only_datagram(now));
@@ -35,7 +36,7 @@ impl Endpoint {
         out
     }
 
-    fn has_data(&self) -> bool {
+    pub(super) fn has_data(&self) -> bool {
         self.streams.has_again()
             || self.streams.has_new()
             || self.datagrams.has_unsent()
@@ -78,7 +79,7 @@ impl Endpoint {
                 }
                 Order::Queue(_) => None,
                 Order::Repeat(path) => self.repeat_datagram(now, path),
-                Order::Ahead { path, gap_bytes } => self.ahead_datagram(now, path, gap_bytes),
+                Order::Ahead { path, gap } => self.ahead_datagram(now, path, gap),
             };
             return out.or_else(|| self.fallen_back_datagram(now, has_data));
         }
@@ -99,7 +100,7 @@ impl Endpoint {
         self.send_on(now, targets)
     }
 
-    fn unsent(&self, has_data: bool) -> Unsent {
+    pub(super) fn unsent(&self, has_data: bool) -> Unsent {
         let segment_bytes = self.segment_bytes(has_data);
         Unsent { segment_bytes, all_bytes: self.unsent_bytes() }
     }
@@ -137,6 +138,7 @@ impl Endpoint {
             let bytes = in_streams + if repeated { 0 } else { in_datagrams };
             self.scheduling.dispatch.on_sent(now, net, bytes);
         }
+        self.scheduling.tail_budget.earn(in_streams);
         if in_streams > 0 {
             self.copy_to(&draft, targets.without(first));
         }
@@ -183,100 +185,6 @@ impl Endpoint {
             let elsewhere = again.is_some_and(|why| why != Again::Retransmission);
             path.stats.reinjected_bytes += if elsewhere { len } else { 0 };
         }
-    }
-
-    // ---- copies ------------------------------------------------------------------------------
-
-    /// A packet with what of `copy` has not arrived yet; what does not fit goes in the next one.
-    pub(super) fn copy_datagram(&mut self, now: Instant, copy: &Copy) -> Option<(PathId, Vec<u8>)> {
-        let id = copy.path;
-        if !self.paths.get(id)?.is_open() {
-            return None;
-        }
-        let mut draft = self.begin_datagram(id)?;
-        let mut rest = Vec::new();
-        for piece in self.missing_pieces(&copy.chunks) {
-            let head = Frame::stream_head_len(piece.id, piece.range.start);
-            let fits = draft.room().saturating_sub(head) as u64;
-            let len = piece.range.end - piece.range.start;
-            let (start, cut) = (piece.range.start, piece.range.start + len.min(fits));
-            if cut < piece.range.end {
-                rest.push(Chunk { range: cut..piece.range.end, ..piece.clone() });
-            }
-            if fits > 0 {
-                let fin = piece.fin && cut == piece.range.end;
-                self.put_chunk(
-                    &mut draft,
-                    &Chunk { id: piece.id, range: start..cut, fin },
-                    (id, copy.why),
-                );
-            }
-        }
-        if draft.frames.is_empty() {
-            return None;
-        }
-        if !rest.is_empty() {
-            self.scheduling.copies.push_front(Copy { path: id, chunks: rest, why: copy.why });
-        }
-        self.finish_one_rtt(now, draft, id)
-    }
-
-    /// What of some pieces has not been acknowledged.
-    fn missing_pieces(&self, chunks: &[Chunk]) -> Vec<Chunk> {
-        let mut pieces = Vec::new();
-        for chunk in chunks {
-            let Some(half) = self.streams.send.get(&chunk.id).filter(|half| half.reset.is_none())
-            else {
-                continue;
-            };
-            let missing = half.missing(&chunk.range);
-            pieces.extend(missing.into_iter().map(|range| {
-                let fin = chunk.fin && range.end == chunk.range.end;
-                Chunk { id: chunk.id, range, fin }
-            }));
-        }
-        pieces
-    }
-
-    /// The next piece of a path's own walk along the streams (redundant scheduler).
-    fn repeat_datagram(&mut self, now: Instant, net: PathId) -> Option<(PathId, Vec<u8>)> {
-        let id = self.paths.carrier_over(net)?;
-        let full = self.config.datagram_bytes as u64 - OVERHEAD_BYTES;
-        let walk = self.paths.get(id)?.walk;
-        let chunk = self.streams.unacked_from(walk, full)?;
-        let bytes = chunk.range.end - chunk.range.start;
-        self.scheduling.dispatch.on_sent(now, net, bytes);
-        self.copy_datagram(
-            now,
-            &Copy { path: id, chunks: vec![chunk], why: Some(Again::Redundancy) },
-        )
-    }
-
-    /// Nothing new to send, or the window is closed: what a slower path has in flight is
-    /// retransmitted where it arrives sooner.
-    fn tail_datagram(&mut self, now: Instant) -> Option<(PathId, Vec<u8>)> {
-        if !self.config.reinjection.at_tail || self.scheduling.views.len() < 2 || self.has_data() {
-            return None;
-        }
-        let id = self.paths.carrier_over(self.scheduling.fastest(now)?)?;
-        let soon = now + self.paths.get(id)?.rtt.smoothed();
-        let slower = self.paths.values_mut().filter(|path| path.id != id && path.is_open());
-        for path in slower {
-            let srtt = path.rtt.smoothed();
-            let late = path.space.sent.iter_mut().find(|(_, packet)| {
-                let carries = chunks_of(&packet.frames).next().is_some();
-                // What is overdue sits in a queue that the RTT does not know of yet.
-                let expected = packet.sent_at + srtt;
-                let late = expected > soon || expected < now;
-                carries && !packet.copied && !packet.given_up && late
-            });
-            let Some((_, packet)) = late else { continue };
-            packet.copied = true;
-            let chunks = chunks_of(&packet.frames).cloned().collect();
-            let copy = Copy { path: id, chunks, why: Some(Again::Reinjection) };
-            return self.copy_datagram(now, &copy);
-        }
-        None
     }
 
     /// Control frames do not wait for a scheduler.

@@ -95,7 +95,8 @@ impl Endpoint {
             Frame::Ack { path, ack } => self.on_path_ack(now, path.unwrap_or(0), &ack)?,
             Frame::Crypto { offset, data } => self.on_crypto(now, Level::OneRtt, offset, data)?,
             Frame::Stream { id: stream, offset, data, fin } => {
-                let (came, events) = ((now, arrival.net), &mut self.trace.events);
+                let came = (now, arrival.net, self.paths.slowest_rtt());
+                let events = &mut self.trace.events;
                 let fresh = self.streams.on_data(came, (stream, offset, fin), data, events)?;
                 if let Some(path) = self.paths.get_mut(id) {
                     path.stats.unique_bytes += fresh;

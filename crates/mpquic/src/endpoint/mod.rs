@@ -4,6 +4,7 @@ mod acks;
 mod assign;
 mod close;
 mod control;
+mod copies;
 mod data;
 mod failures;
 mod frames;

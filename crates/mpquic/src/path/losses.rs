@@ -117,8 +117,12 @@ impl Path {
         let slow_start = window < self.cc.ssthresh_bytes();
         // RFC 9002 §7.8: grow only what is used; a pacer keeps a few packets back, slow start half.
         let used = settled.prior_in_flight;
-        let window_limited =
-            if slow_start { used * 2 >= window } else { used + used / 4 >= window };
+        let window_limited = if slow_start {
+            used * 2 >= window
+        } else {
+            // What the scheduler holds back could be used, up to four times what is.
+            used + used / 4 >= window || self.filled && used * 4 >= window
+        };
         let sample = self.sampler.take_sample(self.rtt.min());
         let delivered_bytes = self.sampler.delivered_bytes();
         let rate = sample.map(|sample| RateSample {

@@ -40,7 +40,7 @@ use congestion::Controller;
 use forecast::Feed;
 use pacer::Pacer;
 use recovery::DeliverySampler;
-use scheduler::PathView;
+use scheduler::{Delivery, PathView};
 use std::collections::VecDeque;
 use twin::Twin;
 use units::{Bitrate, Duration, Instant, PathId};
@@ -108,6 +108,8 @@ pub(crate) struct Path {
     /// Assigned by the scheduler while there was no room.
     pub queue: VecDeque<(Chunk, Option<Again>)>,
     pub queued_bytes: u64,
+    /// The scheduler gives it nothing more although its window has room.
+    pub filled: bool,
     /// The redundant scheduler's walk along the streams.
     pub walk: (u64, u64),
     pub ecn: EcnPath,
@@ -158,6 +160,7 @@ impl Path {
             acks_to_carry: Vec::new(),
             queue: VecDeque::new(),
             queued_bytes: 0,
+            filled: false,
             walk: (0, 0),
             ecn: EcnPath::default(),
             stats: PathStats::default(),
@@ -291,6 +294,7 @@ impl Path {
             unacked_bytes: self.in_flight + self.queued_bytes,
             mss_bytes: packet_bytes,
             pacing_rate: if self.rtt.has_sample() { rate } else { Bitrate::ZERO },
+            delivery: Delivery::default(),
             loss_ratio: self.stats.lost_packets as f64 / sent as f64,
             forecast: self.feed.outage(),
             repeat_bytes: 0,

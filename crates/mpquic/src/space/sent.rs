@@ -2,6 +2,7 @@ use super::skips::Skips;
 use crate::streams::Chunk;
 use crate::wire::Frame;
 use rand::Rng;
+use rangemap::RangeSet;
 use recovery::SendSnapshot;
 use smallvec::SmallVec;
 use std::collections::VecDeque;
@@ -54,6 +55,8 @@ pub(crate) struct SentPacket {
     pub bytes: u64,
     /// Place among the packets that are tracked: acknowledgements alone leave no gap.
     pub order: u64,
+    /// Bytes of the packets that were tracked before.
+    pub place: u64,
     pub eliciting: bool,
     pub frames: SentFrames,
     pub snapshot: SendSnapshot,
@@ -69,7 +72,17 @@ pub(crate) struct SentPacket {
 #[derive(Debug)]
 enum Slot {
     Packet(SentPacket),
-    Gone,
+    /// Settled; its [`SentPacket::place`], or that of the next packet.
+    Gone(u64),
+}
+
+impl Slot {
+    const fn place(&self) -> u64 {
+        match self {
+            Self::Packet(packet) => packet.place,
+            Self::Gone(place) => *place,
+        }
+    }
 }
 
 /// The packets of a space that are neither acknowledged nor lost, by number.
@@ -81,8 +94,11 @@ pub(crate) struct SentPackets {
     /// Those that count as in flight, and of these the ones that elicit an acknowledgement.
     in_flight: u64,
     eliciting: u64,
-    /// Packets tracked so far.
+    /// Packets tracked so far, and their bytes.
     pushed: u64,
+    pushed_bytes: u64,
+    /// Those of which a copy was made on another path.
+    rescued: RangeSet<u64>,
     skips: Skips,
 }
 
@@ -93,8 +109,9 @@ impl SentPackets {
     }
 
     pub fn push(&mut self, packet: SentPacket) {
-        let packet = SentPacket { order: self.pushed, ..packet };
+        let packet = SentPacket { order: self.pushed, place: self.pushed_bytes, ..packet };
         self.pushed += 1;
+        self.pushed_bytes += packet.bytes;
         self.in_flight += 1;
         self.eliciting += u64::from(packet.eliciting);
         self.slots.push_back(Slot::Packet(packet));
@@ -102,7 +119,7 @@ impl SentPackets {
 
     /// A packet that elicits no acknowledgement left: nothing is expected of it.
     pub fn push_settled(&mut self) {
-        self.slots.push_back(Slot::Gone);
+        self.slots.push_back(Slot::Gone(self.pushed_bytes));
         self.trim();
     }
 
@@ -123,7 +140,8 @@ impl SentPackets {
     pub fn take(&mut self, number: u64) -> Option<SentPacket> {
         let index = number.checked_sub(self.first)?;
         let slot = self.slots.get_mut(index as usize)?;
-        let Slot::Packet(packet) = std::mem::replace(slot, Slot::Gone) else { return None };
+        let gone = Slot::Gone(slot.place());
+        let Slot::Packet(packet) = std::mem::replace(slot, gone) else { return None };
         if !packet.given_up {
             self.in_flight -= 1;
             self.eliciting -= u64::from(packet.eliciting);
@@ -133,10 +151,43 @@ impl SentPackets {
 
     /// Drops what is settled at the front.
     pub fn trim(&mut self) {
-        while let Some(Slot::Gone) = self.slots.front() {
+        while let Some(Slot::Gone(_)) = self.slots.front() {
             self.slots.pop_front();
             self.first += 1;
         }
+        if !self.rescued.is_empty() {
+            self.rescued.remove(0..self.first);
+        }
+    }
+
+    /// The first packet with so many bytes in front of it that was not copied and of which `wanted`
+    /// says so; packets after the first one of which it does not are not looked at. It counts as copied.
+    pub fn rescue(
+        &mut self,
+        behind_bytes: u64,
+        wanted: impl Fn(&SentPacket) -> bool,
+    ) -> Option<&SentPacket> {
+        let from = self.slots.front()?.place().saturating_add(behind_bytes);
+        let index = self.slots.partition_point(|slot| slot.place() < from) as u64;
+        let mut number = self.first + index;
+        while number < self.next() {
+            let gap = self.rescued.gaps(&(number..self.next())).next()?;
+            number = gap.start;
+            let index = (number - self.first) as usize;
+            match self.slots.get(index)? {
+                Slot::Packet(packet) if !packet.copied && !packet.given_up => {
+                    if !wanted(packet) {
+                        return None;
+                    }
+                    self.rescued.insert(number..number + 1);
+                    let Some(Slot::Packet(packet)) = self.slots.get_mut(index) else { return None };
+                    packet.copied = true;
+                    return Some(packet);
+                }
+                _ => number += 1,
+            }
+        }
+        None
     }
 
     /// Numbers below this were all settled long ago.
@@ -176,5 +227,49 @@ impl SentPackets {
 
     pub fn len(&self) -> usize {
         self.slots.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use recovery::DeliverySampler;
+
+    fn packet(bytes: u64) -> SentPacket {
+        let snapshot = DeliverySampler::default().on_sent(Instant::ZERO, bytes, 0);
+        SentPacket {
+            sent_at: Instant::ZERO,
+            bytes,
+            order: 0,
+            place: 0,
+            eliciting: true,
+            frames: SentFrames::new(),
+            snapshot,
+            given_up: false,
+            copied: false,
+            requeued: false,
+        }
+    }
+
+    #[test]
+    fn a_copy_is_of_the_first_packet_that_far_behind_and_each_is_copied_once() {
+        let mut sent = SentPackets::default();
+        (0..10).for_each(|_| sent.push(packet(100)));
+        sent.push_settled();
+        sent.push(packet(100));
+        let place = |found: Option<&SentPacket>| found.map(|packet| packet.place);
+        assert_eq!(place(sent.rescue(250, |_| true)), Some(300));
+        assert_eq!(place(sent.rescue(250, |_| true)), Some(400));
+        assert_eq!(place(sent.rescue(50, |_| true)), Some(100));
+        assert_eq!(place(sent.rescue(50, |_| true)), Some(200));
+        assert_eq!(place(sent.rescue(50, |_| true)), Some(500)); // those between were copied
+        assert_eq!(place(sent.rescue(900, |_| false)), None);
+        sent.take(9);
+        assert_eq!(place(sent.rescue(850, |_| true)), Some(1000)); // what is settled is passed over
+        assert_eq!(place(sent.rescue(1000, |_| true)), None);
+        // What was in front is settled: 100 bytes in front of a packet are others now.
+        (0..=5).for_each(|number| drop(sent.take(number)));
+        sent.trim();
+        assert_eq!(place(sent.rescue(100, |_| true)), Some(700));
     }
 }

@@ -5,7 +5,7 @@ use crate::error::{Code, TransportError};
 use crate::event::Event;
 use crate::wire::Frame;
 use std::collections::VecDeque;
-use units::{Instant, PathId};
+use units::{Duration, Instant, PathId};
 
 /// Bookkeeping of out-of-order pieces may cost a quarter of the largest window and this much.
 const OVERHEAD_FLOOR_BYTES: u64 = 1 << 20;
@@ -74,7 +74,7 @@ impl Streams {
     /// A STREAM frame on a path: how many of its bytes came for the first time.
     pub fn on_data(
         &mut self,
-        (now, path): (Instant, PathId),
+        (now, path, rtt): (Instant, PathId, Duration),
         (id, offset, fin): (u64, u64, bool),
         data: &[u8],
         events: &mut VecDeque<Event>,
@@ -97,6 +97,18 @@ impl Streams {
             let bytes = offset..offset + data.len() as u64;
             let whole_to = half.data.whole_to();
             half.reordering.on_arrival(now, path, bytes, whole_to, &mut self.waits);
+        }
+        if !was_readable && !half.data.is_readable() && !discards {
+            let reach = (half.data.read_offset(), half.end);
+            let more = half.window.on_held(now, reach, (rtt, self.growth));
+            self.growth = self.growth.saturating_sub(more);
+            if std::mem::take(&mut half.window.changed) && half.final_size.is_none() {
+                self.raised.insert(id);
+            }
+            if self.counted.in_order_bytes <= self.read_data {
+                let reach = (self.read_data, self.received_data + grown);
+                self.window.on_held(now, reach, (rtt, u64::MAX));
+            }
         }
         let tell =
             (!was_readable && half.data.is_readable()) || (half.is_complete() && !half.ended);

@@ -13,6 +13,7 @@ pub(crate) use send::{Chunk, SendHalf};
 use crate::error::Error;
 use crate::wire::Params;
 use recovery::InOrderWaits;
+use scheduler::Gap;
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Duration, Instant};
 
@@ -410,8 +411,11 @@ impl Streams {
         }
     }
 
-    /// Bytes that begin `gap` or more after the next new ones of the stream whose turn it is.
-    pub fn chunk_ahead(&mut self, room: usize, gap: u64) -> Option<Chunk> {
+    /// Bytes further on in the stream whose turn it is than the next new ones.
+    pub fn chunk_ahead(&mut self, room: usize, gap: Gap) -> Option<Chunk> {
+        if gap == Gap::Unsent(0) {
+            return self.chunk_new(room);
+        }
         let window = self.window_left();
         let id = self.next_ready(self.turn)?;
         let half = self.send.get_mut(&id).filter(|half| half.has_new())?;
@@ -421,6 +425,11 @@ impl Streams {
         self.sent_data += half.highest_sent() - highest;
         self.queued -= range.end - range.start;
         Some(Chunk { id, range, fin: false })
+    }
+
+    /// Whether new data of its stream was sent, or is next, that lies behind a piece.
+    pub fn is_passed(&self, chunk: &Chunk) -> bool {
+        self.send.get(&chunk.id).is_some_and(|half| chunk.range.start < half.sent_to())
     }
 
     /// The first bytes at or after (`stream`, `offset`) that were sent and not acknowledged.

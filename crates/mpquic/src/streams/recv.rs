@@ -41,6 +41,35 @@ impl Window {
         self.size - before
     }
 
+    /// What came, up to `end`, waits for a hole and not for the application, which has read all up to
+    /// `read`: where it reaches into the second half of the window, that doubles once a round trip. A
+    /// sender over several paths would otherwise stand still for each byte that is late on one of them.
+    /// The window may grow by `most`: by how much it did.
+    pub fn on_held(
+        &mut self,
+        now: Instant,
+        (read, end): (u64, u64),
+        (rtt, most): (Duration, u64),
+    ) -> u64 {
+        if self.max_data.saturating_sub(end) > self.size / 2 {
+            return 0;
+        }
+        if self.raised_at == Instant::ZERO {
+            self.raised_at = now; // the first round trip begins
+        }
+        if now - self.raised_at < rtt {
+            return 0;
+        }
+        let before = self.size;
+        self.size = (before * 2).min(self.limit).min(before.saturating_add(most));
+        if self.size > before {
+            self.raised_at = now;
+            self.max_data = self.max_data.max(read + self.size);
+            self.changed = true;
+        }
+        self.size - before
+    }
+
     /// How large it is.
     pub fn size(&self) -> u64 {
         self.size
@@ -124,5 +153,33 @@ impl RecvHalf {
     pub fn is_complete(&self) -> bool {
         let nobody_waits = self.stopped && self.final_size.is_some();
         self.reset.is_some() || nobody_waits || self.final_size == Some(self.data.read_offset())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RTT: Duration = Duration::from_millis(50);
+
+    fn at(millis: u64) -> Instant {
+        Instant::from_millis(millis)
+    }
+
+    /// A hole is no reason to stand still: the window grows once a round trip, to its limit.
+    #[test]
+    fn what_waits_for_a_hole_makes_room_for_more_up_to_the_limit() {
+        let mut window = Window::new(1000, 5000);
+        assert_eq!(window.on_held(at(100), (0, 400), (RTT, u64::MAX)), 0); // it does not reach far
+        assert_eq!(window.on_held(at(50), (0, 600), (RTT, u64::MAX)), 0);
+        assert_eq!(window.on_held(at(100), (0, 600), (RTT, u64::MAX)), 1000);
+        assert_eq!((window.max_data, window.changed), (2000, true));
+        assert_eq!(window.on_held(at(120), (0, 1900), (RTT, u64::MAX)), 0); // within the round trip
+        assert_eq!(window.on_held(at(150), (0, 1900), (RTT, 500)), 500); // no more than it may
+        assert_eq!(window.on_held(at(200), (0, 2400), (RTT, u64::MAX)), 2500);
+        assert_eq!(window.on_held(at(300), (0, 4900), (RTT, u64::MAX)), 0);
+        assert_eq!((window.max_data, window.size()), (5000, 5000));
+        window.on_read(at(400), 4900, (RTT, u64::MAX));
+        assert_eq!(window.max_data, 9900);
     }
 }

@@ -1,5 +1,6 @@
 use super::buffer::SendBuffer;
 use rangemap::{RangeMap, RangeSet};
+use scheduler::Gap;
 use std::ops::Range;
 
 /// The sending half of a stream, or the sending side of CRYPTO data.
@@ -137,12 +138,15 @@ impl SendHalf {
         Some((start..end, fin))
     }
 
-    /// The first bytes never sent that begin `gap` or more after the next ones; they go ahead of these.
+    /// The first bytes never sent that lie `gap` or more behind the next ones; they go ahead of these.
     /// `max` and `window` as in [`Self::next_new`]. The end of the stream waits for its turn.
-    pub fn next_ahead(&mut self, gap: u64, max: u64, window: u64) -> Option<Range<u64>> {
-        let start = self.sent_to.saturating_add(gap);
+    pub fn next_ahead(&mut self, gap: Gap, max: u64, window: u64) -> Option<Range<u64>> {
+        let start = match gap {
+            Gap::Stream(bytes) => self.sent_to.saturating_add(bytes),
+            Gap::Unsent(bytes) => self.behind_unsent(bytes),
+        };
         let start = self.ahead.get(&start).map_or(start, |sent| sent.end);
-        if gap == 0 || start >= self.end() {
+        if start == self.sent_to || start >= self.end() {
             return None;
         }
         let next = self.ahead.overlapping(&(start..u64::MAX)).next().map_or(u64::MAX, |r| r.start);
@@ -153,6 +157,19 @@ impl SendHalf {
         }
         self.ahead.insert(start..end);
         Some(start..end)
+    }
+
+    /// Where the bytes begin that have so many before them that were never sent.
+    fn behind_unsent(&self, mut bytes: u64) -> u64 {
+        let mut start = self.sent_to;
+        for sent in self.ahead.iter() {
+            let unsent = sent.start - start;
+            if bytes < unsent {
+                break;
+            }
+            (bytes, start) = (bytes - unsent, sent.end);
+        }
+        start.saturating_add(bytes)
     }
 
     /// Sent, not acknowledged bytes from `from` on: for schedulers that repeat.

@@ -4,6 +4,7 @@ use super::world::*;
 use crate::streams::SendHalf;
 use crate::*;
 use proptest::prelude::*;
+use scheduler::Gap;
 use serde_json::Value;
 use std::sync::{Arc, Mutex};
 use units::{Instant, PathId};
@@ -12,7 +13,7 @@ proptest! {
     /// However pieces are cut, every byte leaves once as new, never beyond the windows.
     #[test]
     fn pieces_ahead_leave_no_byte_out_and_none_twice(
-        ops in proptest::collection::vec((any::<bool>(), 0_u64..400, 1_u64..100, 0_u64..300), 1..80),
+        ops in proptest::collection::vec((0..3, 0_u64..400, 1_u64..100, 0_u64..300), 1..80),
         stream_window in 0_u64..1500,
     ) {
         let mut half = SendHalf::with_limit(stream_window);
@@ -20,30 +21,34 @@ proptest! {
         half.finish();
         let mut sent = vec![0_u32; 1000];
         let mut ends = 0;
-        let mut take = |range: std::ops::Range<u64>| {
+        let take = |sent: &mut Vec<u32>, range: std::ops::Range<u64>| {
             sent[range.start as usize..range.end as usize].iter_mut().for_each(|n| *n += 1);
         };
-        for (ahead, gap, max, window) in ops {
+        for (which, gap, max, window) in ops {
             let allowed = (half.highest_sent() + window).min(stream_window);
             let before = half.queued();
-            let range = if ahead {
-                half.next_ahead(gap, max, window)
-            } else {
-                half.next_new(max, window).map(|(range, fin)| {
+            let range = match which {
+                0 => half.next_ahead(Gap::Stream(gap), max, window),
+                1 => half.next_ahead(Gap::Unsent(gap), max, window),
+                _ => half.next_new(max, window).map(|(range, fin)| {
                     ends += u32::from(fin);
                     range
-                })
+                }),
             };
             let Some(range) = range else { continue };
+            if which == 1 {
+                let unsent = sent[..range.start as usize].iter().filter(|count| **count == 0);
+                prop_assert_eq!(unsent.count() as u64, gap);
+            }
             prop_assert!(range.end - range.start <= max && range.end <= allowed.max(half.sent_to()));
             prop_assert_eq!(before - half.queued(), range.end - range.start);
-            take(range);
+            take(&mut sent, range);
         }
-        prop_assert_eq!(half.next_ahead(u64::MAX, 50, 1000), None);
+        prop_assert_eq!(half.next_ahead(Gap::Stream(u64::MAX), 50, 1000), None);
         half.max_data = 1000;
         while let Some((range, fin)) = half.next_new(50, 1000) {
             ends += u32::from(fin);
-            take(range);
+            take(&mut sent, range);
         }
         prop_assert!(sent.iter().all(|count| *count == 1), "{:?}", sent);
         prop_assert_eq!((ends, half.queued(), half.highest_sent()), (1, 0, 1000));

@@ -32,6 +32,7 @@ pub fn packet(now: Instant) -> SentPacket {
         sent_at: now,
         bytes: PACKET,
         order: 0,
+        place: 0,
         eliciting: true,
         frames: SentFrames::new(),
         snapshot: DeliverySampler::default().on_sent(now, PACKET, 0),

@@ -1,4 +1,5 @@
 mod assign;
+mod copies;
 mod datagrams;
 mod ecn;
 mod flood;

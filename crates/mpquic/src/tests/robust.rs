@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use units::{Duration, Instant, PathId};
 
 /// When frames of streams come, and on which path.
-const CAME: (Instant, PathId) = (Instant::ZERO, PathId(0));
+const CAME: (Instant, PathId, Duration) = (Instant::ZERO, PathId(0), Duration::from_millis(50));
 
 fn ms(millis: u64) -> Instant {
     Instant::from_millis(millis)

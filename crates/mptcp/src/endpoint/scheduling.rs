@@ -6,7 +6,7 @@ use crate::config::Mode;
 use crate::event::EventKind;
 use crate::meta::{FRAGMENT_BYTES, SendBuffer};
 use crate::subflow::Mapping;
-use scheduler::{ConnectionView, Order, PathSet, PathView};
+use scheduler::{ConnectionView, Gap, Order, PathSet, PathView};
 use units::{Instant, PathId};
 
 /// Why a piece is sent.
@@ -169,7 +169,7 @@ impl Endpoint {
         let decision = self.dispatch.ask(&view);
         let fate = match self.dispatch.order(&view, decision) {
             Order::Repeat(path) => self.repetition(path),
-            Order::Ahead { path, gap_bytes } => self.piece_ahead(path, piece, gap_bytes),
+            Order::Ahead { path, gap } => self.piece_ahead(path, piece, gap),
             order => Some(Fate::from(order)),
         };
         let fate = fate.unwrap_or_else(|| {
@@ -193,8 +193,12 @@ impl Endpoint {
     }
 
     /// A new piece further on in the stream than the one being scheduled.
-    fn piece_ahead(&mut self, path: PathId, scheduled: &Piece, gap_bytes: u64) -> Option<Fate> {
-        let (dsn, bytes) = self.send.pass_over_to(scheduled.dsn.saturating_add(gap_bytes))?;
+    fn piece_ahead(&mut self, path: PathId, scheduled: &Piece, gap: Gap) -> Option<Fate> {
+        let from = match gap {
+            Gap::Stream(bytes) => scheduled.dsn.saturating_add(bytes),
+            Gap::Unsent(bytes) => self.send.behind_unsent(bytes),
+        };
+        let (dsn, bytes) = self.send.pass_over_to(from)?;
         Some(Fate::Yields(path, Piece::new(dsn, bytes)))
     }
 

@@ -3,7 +3,7 @@
 use super::{Endpoint, PathState};
 use crate::config::Mode;
 use crate::subflow::{CaState, Subflow};
-use scheduler::{PathSet, PathView};
+use scheduler::{Delivery, PathSet, PathView};
 use units::{Instant, PathId};
 
 /// The views of all established subflows, and which of them no longer hold.
@@ -68,7 +68,16 @@ impl Endpoint {
                 } else {
                     (view.tried, view.forecast) = (tried, state.feed.outage());
                 }
-                debug_assert_eq!(*view, path_view(mode, subflow, state, tried));
+                let delivery = view.delivery;
+                debug_assert_eq!(
+                    *view,
+                    PathView { delivery, ..path_view(mode, subflow, state, tried) }
+                );
+            }
+        }
+        if self.dispatch.capabilities().measures_delivery {
+            for view in &mut views.rows {
+                view.delivery = self.dispatch.delivery(now, view.id);
             }
         }
         views.outdated = PathSet::EMPTY;
@@ -104,6 +113,7 @@ pub(super) fn path_view(mode: Mode, subflow: &Subflow, state: &PathState, tried:
         unacked_bytes: tx.unacked_bytes(),
         mss_bytes: mode.mss_bytes(),
         pacing_rate: tx.pacing_rate(),
+        delivery: Delivery::default(),
         loss_ratio: tx.stats.lost_packets as f64 / sent as f64,
         forecast: state.feed.outage(),
         repeat_bytes: 0,

@@ -173,6 +173,21 @@ impl SendBuffer {
         Some((start, bytes))
     }
 
+    /// Where the segments begin that have so many bytes before them that are not yet assigned.
+    pub fn behind_unsent(&self, bytes: u64) -> u64 {
+        if bytes >= self.hole_bytes {
+            return self.next.saturating_add(bytes - self.hole_bytes);
+        }
+        let mut left = bytes;
+        for hole in &self.holes {
+            if left == 0 {
+                return *hole;
+            }
+            left = left.saturating_sub(self.segment(*hole).map_or(0, |segment| segment.bytes));
+        }
+        self.next
+    }
+
     /// Whether the receive window admits the bytes up to `end`.
     pub fn fits(&self, end: u64) -> bool {
         end <= self.window_end

@@ -104,8 +104,11 @@ fn check(
         Decision::Repeat(id) => {
             scheduler.capabilities().repeats && able(id).is_some_and(|path| path.repeat_bytes > 0)
         }
-        Decision::Ahead { path, gap_bytes } => {
-            able(path).is_some() && !view.reinjection && gap_bytes < view.unsent_bytes
+        Decision::Ahead { path, gap: Gap::Stream(bytes) } => {
+            able(path).is_some() && !view.reinjection && bytes < view.unsent_bytes
+        }
+        Decision::Ahead { path, gap: Gap::Unsent(bytes) } => {
+            able(path).is_some() && bytes < view.unsent_bytes.max(1)
         }
         Decision::Wait(until) => until.is_none_or(|until| until > view.now),
     };

@@ -2,7 +2,7 @@
 
 use super::{MSS, path, send, view};
 use crate::{
-    Capabilities, ConnectionView, Decision, Dispatch, Order, PathSet, PathView, Scheduler,
+    Capabilities, ConnectionView, Decision, Dispatch, Gap, Order, PathSet, PathView, Scheduler,
 };
 use units::{Duration, Instant, PathId};
 
@@ -146,11 +146,11 @@ fn with_nothing_to_schedule_only_a_repetition_leaves() {
     let again = ConnectionView { reinjection: true, ..view(&paths, 1_000_000) };
     assert_eq!(order(&mut always(ahead(1)), &again), sent(&[0]), "a reinjection goes first");
     let first = order(&mut always(ahead(1)), &view(&paths, 1_000_000));
-    assert_eq!(first, Order::Ahead { path: PathId(1), gap_bytes: 3 * MSS });
+    assert_eq!(first, Order::Ahead { path: PathId(1), gap: Gap::Stream(3 * MSS) });
 }
 
 fn ahead(path: u8) -> Decision {
-    Decision::Ahead { path: PathId(path), gap_bytes: 3 * MSS }
+    Decision::Ahead { path: PathId(path), gap: Gap::Stream(3 * MSS) }
 }
 
 #[test]

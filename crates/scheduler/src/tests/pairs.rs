@@ -129,7 +129,7 @@ fn stms() -> Stms {
 fn stms_leaves_a_gap_for_the_fast_path() {
     let mut stms = stms();
     let paths = [path(0, 60, 20, 20), path(1, 108, 40, 10)];
-    let ahead = Decision::Ahead { path: PathId(1), gap_bytes: 8 * MSS };
+    let ahead = Decision::Ahead { path: PathId(1), gap: Gap::Stream(8 * MSS) };
     assert_eq!(stms.select(&view(&paths, 1 << 30)), ahead);
     let with_room = [path(0, 60, 20, 19), path(1, 108, 40, 10)];
     assert_eq!(stms.select(&view(&with_room, 1 << 30)), send(0), "the lowest is the fast path's");
@@ -137,7 +137,7 @@ fn stms_leaves_a_gap_for_the_fast_path() {
     tail.unsent_bytes = 8 * MSS;
     assert_eq!(stms.select(&tail), send(1), "less than the gap is left: the rule of ECF");
     let small = view(&paths, 43 * MSS);
-    let clamped = Decision::Ahead { path: PathId(1), gap_bytes: 3 * MSS };
+    let clamped = Decision::Ahead { path: PathId(1), gap: Gap::Stream(3 * MSS) };
     assert_eq!(stms.select(&small), clamped, "window minus w_s");
 }
 
