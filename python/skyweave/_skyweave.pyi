@@ -17,6 +17,7 @@ __all__ = [
     "QuicDoors",
     "QuicFileServer",
     "QuicGateway",
+    "QuicHints",
     "RawRecord",
     "Relay",
     "algorithm_tables",
