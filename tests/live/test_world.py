@@ -32,6 +32,7 @@ def descriptors() -> int:
     return len(list(Path("/proc/self/fd").iterdir()))
 
 
+@pytest.mark.timeout(1800)  # a world takes six seconds where four programs want its core
 def test_fifty_worlds_leave_no_namespace_device_process_or_descriptor(mark: bytes) -> None:
     with World(PATHS):
         pass
