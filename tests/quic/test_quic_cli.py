@@ -41,6 +41,17 @@ def test_a_file_comes_over_two_paths(serve: Serve, tmp_path: Path) -> None:
     assert ends == ["client", "server"]
 
 
+def test_a_connection_holds_what_it_may(serve: Serve, tmp_path: Path) -> None:
+    keeps_order = ("--memory-mb", "0.2", "--scheduler", "weave", "--congestion", "headroom")
+    server = serve(*keeps_order)
+    data = os.urandom(3_000_000)
+    (server.root / "file").write_bytes(data)
+    out = tmp_path / "out"
+    where = f"127.0.0.1:{server.port}/file"
+    said = get(where, "--pin", server.pin, "--out", str(out), "--memory-mb", "0.2")
+    assert (said.code, out.read_bytes() == data) == (0, True), said.err
+
+
 def test_who_has_to_prove_its_address_gets_the_file_all_the_same(
     serve: Serve, tmp_path: Path
 ) -> None:
@@ -122,6 +133,8 @@ def test_what_is_not_there_is_said(serve: Serve, tmp_path: Path) -> None:
             "has no address": ("no.such.host.invalid/file", *to),
             "given twice": (f"{here}/file", *to, "--path", "lo", "--path", "lo"),
             "no scheduler is called 'x'": (f"{here}/file", *to, "--scheduler", "x"),
+            "takes 0.1 to 4096 MB, not nan": (f"{here}/file", *to, "--memory-mb", "nan"),
+            "takes 0.1 to 4096 MB, not 0.0": (f"{here}/file", *to, "--memory-mb", "0"),
             "cannot be; take 1200": (f"{here}/file", *to, "--datagram-bytes", "10"),
             "is a folder": (f"{here}/file", "--pin", server.pin, "--out", str(tmp_path)),
             "cannot be written": (f"{here}/file", "--pin", server.pin, "--out", "/no/such/x"),

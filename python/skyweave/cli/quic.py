@@ -23,6 +23,7 @@ from skyweave.cli.quic_options import (
     Key,
     Known,
     MaxPaths,
+    Memory,
     Paths,
     Pin,
     Qlog,
@@ -41,7 +42,7 @@ from skyweave.errors import ConfigError
 from skyweave.quic.fetch import Fetched, fetch
 from skyweave.quic.hints import hearing, parse_names
 from skyweave.quic.listen import Limits, Listen, allow_many_files
-from skyweave.quic.options import options
+from skyweave.quic.options import memory, options
 from skyweave.quic.serve import FileServer, Serve, Served
 from skyweave.quic.url import PORT, parse_target
 from skyweave.steady import steady
@@ -76,6 +77,7 @@ def serve(
     ack_path: AckPathOption = "same",
     reinjection: ReinjectionOption = "all",
     datagram_bytes: Datagram = 1200,
+    memory_mb: Memory = None,
     max_paths: MaxPaths = 8,
     max_connections: Annotated[
         int, typer.Option(min=1, help="Connections at a time; further ones are refused.")
@@ -93,7 +95,7 @@ def serve(
     both_or_none(cert, key)
     chosen = options(
         scheduler, congestion, ack_path, reinjection, datagram_bytes=datagram_bytes,
-        max_paths=max_paths, qlog=None if qlog is None else str(qlog),
+        max_paths=max_paths, qlog=None if qlog is None else str(qlog), **memory(memory_mb),
     )  # fmt: skip
     limits = Limits.of(max_connections, max_per_address)
     names = parse_names(known)
@@ -132,6 +134,7 @@ def get(
     ack_path: AckPathOption = "same",
     reinjection: ReinjectionOption = "all",
     datagram_bytes: Datagram = 1200,
+    memory_mb: Memory = None,
     qlog: Qlog = None,
     quiet: Quiet = False,
     awareness: AwarenessSocket = None,
@@ -145,7 +148,7 @@ def get(
         raise ConfigError(f"{to} is a folder; give a file to --out")
     chosen: dict[str, Any] = options(
         scheduler, congestion, ack_path, reinjection, datagram_bytes=datagram_bytes,
-        qlog=None if qlog is None else str(qlog),
+        qlog=None if qlog is None else str(qlog), **memory(memory_mb),
     )  # fmt: skip
     console = Console(stderr=True, quiet=quiet, soft_wrap=True)
     with Show(console, to.name) as show, hearing(awareness, names) as hints:

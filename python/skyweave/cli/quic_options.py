@@ -28,6 +28,14 @@ ReinjectionOption = Annotated[
 Datagram = Annotated[
     int, typer.Option(metavar="BYTES", help="UDP payload of a full packet; 1200 fits every path.")
 ]
+Memory = Annotated[
+    float | None,
+    typer.Option(
+        metavar="MB",
+        help="Most that a connection holds at this end, to send or for a reader, in 10^6 bytes; "
+        "as much as it needs, up to 64 MiB, if not given. With 4 the scheduler matters: weave.",
+    ),
+]
 Qlog = Annotated[
     Path | None, typer.Option(metavar="DIR", help="Folder for a qlog file of each connection.")
 ]
