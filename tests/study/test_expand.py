@@ -134,6 +134,27 @@ rtt_ms = 40
 """
 
 
+def test_drives_are_chosen_and_held_out_by_name(tmp_path: Path) -> None:
+    for name in ("a", "b1", "b2"):
+        (tmp_path / f"{name}.csv").write_text("")
+
+    def drives(keys: str) -> list[str]:
+        text = DATA.replace("max_segments = 2", keys)
+        labels = [job.labels["drive"] for job in prepared(tmp_path, text, data=tmp_path).jobs]
+        return sorted({name.partition("#")[0] for name in labels})
+
+    assert drives("") == ["a", "b1", "b2"]
+    assert drives('only = ["b*"]') == ["b1", "b2"]
+    assert drives('leave_out = ["b?"]') == ["a"]
+    assert drives('only = ["a", "b*"]\nleave_out = ["b1"]') == ["a", "b2"]
+    with pytest.raises(
+        DataError, match=r"leave_out has 'c', which means no drive; there are 'a', 'b1'"
+    ):
+        drives('leave_out = ["c"]')
+    with pytest.raises(DataError, match="no segment"):
+        drives('leave_out = ["*"]')
+
+
 def test_data_is_cut_renamed_and_noted(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("")
     found = prepared(tmp_path, DATA, data=tmp_path)

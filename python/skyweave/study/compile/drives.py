@@ -169,7 +169,7 @@ def _chosen(drives: list[Drive], source: DriveSource) -> list[Drive]:
         for pattern in getattr(source, key):
             if not any(fnmatchcase(name, pattern) for name in names):
                 raise DataError(
-                    f"drives '{source.name}': {key} has '{shown(pattern)}', which means no drive; "
+                    f"drives '{source.name}': {key} has {shown(pattern)}, which means no drive; "
                     f"there are {', '.join(shown(name) for name in names[:20])}"
                 )
 
