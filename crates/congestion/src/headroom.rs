@@ -303,9 +303,13 @@ mod tests {
         let mut path = Path::new(50.0, 50);
         path.rounds(30);
         let before = path.control.window_bytes();
-        (0..20).for_each(|_| drop(path.round(path.control.window_bytes() / 100)));
+        for _ in 0..20 {
+            path.round(path.control.window_bytes() / 100);
+        }
         assert!(path.control.window_bytes() * 100 >= before * 97);
-        (0..20).for_each(|_| drop(path.round(path.control.window_bytes() / 10)));
+        for _ in 0..20 {
+            path.round(path.control.window_bytes() / 10);
+        }
         let unqueued = path.rate.bytes_in(path.base);
         let window = path.control.window_bytes();
         assert!(window < before * 4 / 5 && window > unqueued * 8 / 10, "{window} {unqueued}");
