@@ -41,7 +41,7 @@ def test_two_logs_give_an_answer_with_one_command(log, tmp_path):
         "starlink.csv, verizon.csv: 'timestamp' is Unix time in s; 'mbps' is downlink in mbps",
         "Starlink + Verizon",
         "mptcp upstream, upstream, bbr",
-        "mpquic, minrtt, bbr",
+        "mpquic, weave, bbr",
         "more than Starlink alone",
         "Preliminary: 1 piece",
         str(out / "report.html"),

@@ -72,7 +72,7 @@ def serve(
     ] = False,
     cert: Certificate = None,
     key: Key = None,
-    scheduler: Scheduler = "minrtt",
+    scheduler: Scheduler = "weave",
     congestion: Congestion = "cubic",
     ack_path: AckPathOption = "same",
     reinjection: ReinjectionOption = "all",
@@ -129,7 +129,7 @@ def get(
         Path | None, typer.Option(help="File to write; that of the URL, here, if not given.")
     ] = None,
     timeout: Timeout = 10.0,
-    scheduler: Scheduler = "minrtt",
+    scheduler: Scheduler = "weave",
     congestion: Congestion = "cubic",
     ack_path: AckPathOption = "same",
     reinjection: ReinjectionOption = "all",

@@ -84,7 +84,7 @@ def _about(choices: Choices) -> str:
     together = {
         "mptcp": "Multipath TCP, by default as upstream Linux has it (buffers tune themselves up "
         "to 4 MiB and 6 MiB, its own scheduler)",
-        "mpquic": "Skyweave's multipath QUIC",
+        "mpquic": "Skyweave's multipath QUIC with its scheduler weave",
     }
     said = " and ".join(together[name] for name in choices.transports)
     return (
@@ -205,7 +205,7 @@ def _comparisons(gathered: Gathered, choices: Choices) -> list[str]:
                 lines += ["", "[[compare]]", f"paths = {_list(together)}", 'transport = "mptcp"']
                 lines += [f'mode = "{mode}"', f"scheduler = {_list(own)}"]
     if "mpquic" in choices.transports:
-        own = [name for name in choices.schedulers if name != "upstream"] or ["minrtt"]
+        own = [name for name in choices.schedulers if name != "upstream"] or ["weave"]
         lines += ["", "[[compare]]", f"paths = {_list(together)}", 'transport = "mpquic"']
         lines += [f"scheduler = {_list(own)}"]
     return lines
