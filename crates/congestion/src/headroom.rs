@@ -55,6 +55,8 @@ pub(crate) struct Headroom {
     /// Of the queue, in thousandths.
     headroom: u64,
     round_ends_at: u64,
+    /// The window before a timeout that may have been spurious.
+    undo_bytes: u64,
 }
 
 impl Headroom {
@@ -72,6 +74,7 @@ impl Headroom {
             drains: None,
             headroom: 1000,
             round_ends_at: 0,
+            undo_bytes: 0,
         }
     }
 
@@ -126,8 +129,9 @@ impl Headroom {
                 }
             }
             None if now - base.seen_at > RTT_SPAN && !self.starts => {
-                // What is queued drains; then a round trip shows what is left.
-                self.drains = Some((now + self.queue() + rtt, None));
+                // What is queued drains; then a round trip shows what is left. A pause is no round trip.
+                let round = rtt.min(base.rtt * 4);
+                self.drains = Some((now + self.queue() + round, None));
             }
             None => {}
         }
@@ -190,8 +194,15 @@ impl Controller for Headroom {
         self.window_bytes = target.max(self.least_bytes());
     }
 
-    fn on_timeout(&mut self, _now: Instant, _in_flight_bytes: u64, _repeated: bool) {
+    fn on_timeout(&mut self, _now: Instant, _in_flight_bytes: u64, repeated: bool) {
+        if !repeated {
+            self.undo_bytes = self.window_bytes;
+        }
         self.window_bytes = self.least_bytes();
+    }
+
+    fn on_spurious(&mut self, _now: Instant) {
+        self.window_bytes = self.window_bytes.max(self.undo_bytes);
     }
 
     fn on_idle_restart(&mut self, _now: Instant, _idle: Duration, _rto: Duration) {
