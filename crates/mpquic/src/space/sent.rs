@@ -155,7 +155,7 @@ impl SentPackets {
             self.slots.pop_front();
             self.first += 1;
         }
-        if !self.rescued.is_empty() {
+        if !self.rescued.is_empty() && self.first > 0 {
             self.rescued.remove(0..self.first);
         }
     }
@@ -249,6 +249,17 @@ mod tests {
             copied: false,
             requeued: false,
         }
+    }
+
+    /// The very first packet may be copied before anything is settled.
+    #[test]
+    fn a_copy_of_the_first_packet_is_remembered_while_that_is_in_flight() {
+        let mut sent = SentPackets::default();
+        (0..3).for_each(|_| sent.push(packet(100)));
+        assert!(sent.rescue(0, |_| true).is_some());
+        sent.take(1);
+        sent.trim();
+        assert_eq!(sent.rescue(0, |_| true).map(|packet| packet.place), Some(200));
     }
 
     #[test]
