@@ -71,6 +71,7 @@ lint: setup ## Check formatting, lints, types, references, Rust's documentation,
 	scripts/check-references
 	scripts/quic-requirements --check
 	$(BIN)/python scripts/artefacts --check
+	$(BIN)/pytest --collect-only -q > /dev/null || { $(BIN)/pytest --collect-only -q | tail -20; exit 1; }
 	cargo fmt --all --check
 	cargo fmt --manifest-path examples/own-scheduler/Cargo.toml --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings

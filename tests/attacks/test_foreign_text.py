@@ -165,7 +165,7 @@ class News:
     def __init__(self, request: str) -> None:
         self.told = 0
 
-    def run(self, look: Callable[[str], None]) -> None:
+    def run(self, look: Callable[[str], None], hints: object = None) -> None:
         for text in (ALL, *PIECES):
             look(json.dumps([1, [["asked", "192.0.2.1:7", text.replace("\ud800", ""), None]]]))
             self.told += 1
