@@ -12,7 +12,7 @@ use units::{Instant, PathId};
 /// Header, tag and head of a STREAM frame: what a full packet cannot carry.
 pub(crate) const OVERHEAD_BYTES: u64 = 50;
 
-/// The rule for the tail copies at most this share of what was sent, and so many bytes at a time.
+/// The rule for the tail copies at most this share of the bytes sent, in bursts of [`TAIL_BYTES`].
 const TAIL_SHARE: f64 = 0.1;
 const TAIL_BYTES: u64 = 256 << 10;
 

@@ -30,8 +30,8 @@ pub enum Decision {
 pub enum Gap {
     /// It begins this many bytes or more after the segment being scheduled, whatever of these was sent.
     Stream(u64),
-    /// So many bytes before it are left that no path has been assigned yet, the segment being scheduled
-    /// included unless that is a reinjection; 0: it is the next new one. Also while a reinjection waits.
+    /// This many unassigned bytes stay before it, the segment being scheduled included unless that is a
+    /// reinjection; 0: it is the next new segment. Allowed while a reinjection waits.
     Unsent(u64),
 }
 

@@ -83,7 +83,7 @@ fn is_called(name: &str, ends: Ends) -> bool {
     }
 }
 
-/// A session whose connection is told what stands on a board; all else is the session's own.
+/// A session whose connection takes forecasts from a board of hints; all else is the session's own.
 pub struct Aware<S> {
     pub(crate) inner: S,
     hints: Hints,
@@ -148,7 +148,7 @@ impl<S: DerefMut<Target: Session> + Send> Session for Aware<S> {
     }
 }
 
-/// A service all of whose connections are told what stands on a board.
+/// A service whose connections all take forecasts from a board of hints.
 pub struct AwareService<S> {
     inner: S,
     hints: Hints,

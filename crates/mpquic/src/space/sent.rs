@@ -160,8 +160,8 @@ impl SentPackets {
         }
     }
 
-    /// The first packet with so many bytes in front of it that was not copied and of which `wanted`
-    /// says so; packets after the first one of which it does not are not looked at. It counts as copied.
+    /// Marks as copied, and returns, the first uncopied packet with `behind_bytes` or more in front of
+    /// it. The search ends at the first packet that `wanted` refuses.
     pub fn rescue(
         &mut self,
         behind_bytes: u64,

@@ -159,7 +159,7 @@ impl SendHalf {
         Some(start..end)
     }
 
-    /// Where the bytes begin that have so many before them that were never sent.
+    /// The offset of the byte with `bytes` never-sent bytes before it.
     fn behind_unsent(&self, mut bytes: u64) -> u64 {
         let mut start = self.sent_to;
         for sent in self.ahead.iter() {

@@ -173,7 +173,7 @@ impl SendBuffer {
         Some((start, bytes))
     }
 
-    /// Where the segments begin that have so many bytes before them that are not yet assigned.
+    /// The start of the first segment with `bytes` unassigned bytes before it.
     pub fn behind_unsent(&self, bytes: u64) -> u64 {
         if bytes >= self.hole_bytes {
             return self.next.saturating_add(bytes - self.hole_bytes);

@@ -63,7 +63,7 @@ pub fn serve_at(
     serve_aware(listen, root, Hints::default(), config)
 }
 
-/// The same, with connections that are told what stands on a board.
+/// The same, with connections that take forecasts from a board of hints.
 pub fn serve_aware(
     listen: SocketAddr,
     root: &Path,
