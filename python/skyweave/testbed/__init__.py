@@ -1,6 +1,7 @@
 """Nodes at volunteers' terminals, runs on them, and who may start what; docs/testbed.md.
 
 * ``wire``: what nodes and the orchestrator say to each other
+* ``calendar``: who has which node when, and where a gap is
 """
 
 from skyweave.testbed.errors import ConflictError, MissingError, RefusedError, TestbedError
