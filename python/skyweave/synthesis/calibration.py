@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import combinations
 
 import numpy as np
@@ -61,6 +62,8 @@ def fit(drives: Sequence[Drive], base: Preset, label: str) -> Preset:
 
 
 Pieces = list[tuple[Series, Drive]]
+Timed = Sequence[tuple[Series, datetime]]
+"""Series of 1 s samples, NaN where nothing was logged, and when each began."""
 
 
 def _downlinks(drives: Sequence[Drive], path: str) -> Pieces:
@@ -77,12 +80,12 @@ def _fit_path(path: PathPreset, pieces: Pieces, label: str) -> PathPreset:
     source = f"fitted to {label}"
     share = round(outage_share(np.concatenate(values)), 6)
     table = _table(values, share, source)
-    shape = _shape(table, share)
+    shape = shape_of(table, share)
     measured = autocorrelation([_without_outages(piece) for piece in values], LAGS)
     wanted = latent_correlation(measured, shape, shape)
     step = 1 - float(wanted[0])
-    slot_weight = _slot_weight(pieces, step) if path.kind == "starlink" else 0.0
-    dynamics = _fit_dynamics(wanted, slot_weight, source)
+    slot_weight = slot_weight_of(_timed(pieces), step) if path.kind == "starlink" else 0.0
+    dynamics = dynamics_of(wanted, slot_weight, source)
     downlink = Quantity(quantiles=table, dynamics=dynamics)
     lengths = np.concatenate([run_lengths(piece == 0) for piece in values])
     durations = path.outage.durations_s
@@ -110,7 +113,7 @@ def _table(values: list[Values], share: float, source: str) -> tuple[Point, ...]
     return tuple(points)
 
 
-def _shape(table: Sequence[Point], share: float) -> Values:
+def shape_of(table: Sequence[Point], share: float = 0.0) -> Values:
     """Hermite coefficients of the table's part above the outage share."""
     known, values = [point.p for point in table], [point.value for point in table]
     return hermite_coefficients(lambda u: np.interp(share + (1 - share) * u, known, values))
@@ -125,7 +128,15 @@ def _after_outage(quantity: Quantity, share: float) -> Quantity:
     return quantity.model_copy(update={"quantiles": kept})
 
 
-def _slot_weight(pieces: Pieces, latent_step: float) -> float:
+def _timed(pieces: Pieces) -> Timed:
+    return [
+        (Series(series.times_s, _without_outages(series.values)), drive.start)
+        for series, drive in pieces
+        if drive.start is not None
+    ]
+
+
+def slot_weight_of(timed: Timed, latent_step: float) -> float:
     """The share of the latent's variance that is redrawn at slot boundaries.
 
     ``latent_step`` is 1 - the latent's correlation over one second, all seconds together. If the
@@ -134,11 +145,6 @@ def _slot_weight(pieces: Pieces, latent_step: float) -> float:
     as the square of the ratio of absolute changes, which the many small ones rule; measured changes
     are wilder than Gaussian ones, so that the two differ: the mean weight misses both the least.
     """
-    timed = [
-        (Series(series.times_s, _without_outages(series.values)), drive.start)
-        for series, drive in pieces
-        if drive.start is not None
-    ]
     profile = slot_profile(timed)
     if profile is None or not profile.found:
         return 0.0
@@ -160,7 +166,7 @@ def _boundary_ratio(by_second: Values) -> float:
     return 1 + max(0.0, float((by_second[around] - rest).sum())) / rest
 
 
-def _fit_dynamics(measured: Values, slot_weight: float, source: str) -> Dynamics:
+def dynamics_of(measured: Values, slot_weight: float, source: str) -> Dynamics:
     """Non-negative weights of the AR(1) parts that follow the measured autocorrelation best."""
     lags = np.array(LAGS, dtype=float)
     known = ~np.isnan(measured)
@@ -188,7 +194,7 @@ def _loadings(
         left, right = _together(drives, a, b)
         if not len(left):
             continue
-        shapes = [_shape(paths[n].downlink_mbps.quantiles, paths[n].outage.share) for n in (a, b)]
+        shapes = [shape_of(paths[n].downlink_mbps.quantiles, paths[n].outage.share) for n in (a, b)]
         latent = float(latent_correlation(np.array(correlation(left, right)), *shapes))
         common = _slow_overlap(paths[a].downlink_mbps.dynamics, paths[b].downlink_mbps.dynamics)
         wanted[a, b] = wanted[b, a] = latent / max(common, 0.05)
