@@ -3,6 +3,8 @@
 * ``wire``: what nodes and the orchestrator say to each other
 * ``calendar``: who has which node when, and where a gap is
 * ``store``: rows in SQLite or PostgreSQL, files in a folder or an object store, backups
+* ``access``: people, roles, tokens, codes, the audit log
+* ``runs``: plans, and the way of each run to its one end
 """
 
 from skyweave.testbed.errors import ConflictError, MissingError, RefusedError, TestbedError
