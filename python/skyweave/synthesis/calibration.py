@@ -79,13 +79,13 @@ def _fit_path(path: PathPreset, pieces: Pieces, label: str, taus_s: Sequence[flo
     source = f"fitted to {label}"
     share = round(outage_share(np.concatenate(values)), 6)
     table = _table(values, share, source)
-    shape = _shape(table, share)
+    shape = shape_of(table, share)
     measured = autocorrelation([without_outages(piece) for piece in values], LAGS)
     wanted = latent_correlation(measured, shape, shape)
     step = 1 - float(wanted[0])
     timed = with_clocks(pieces) if path.kind == "starlink" else []
     slot_weight = slot_weight_of(timed, step)
-    dynamics = _fit_dynamics(wanted, slot_weight, taus_s, source)
+    dynamics = dynamics_of(wanted, slot_weight, source, taus_s)
     if slot_weight:
         dynamics = dynamics.model_copy(update={"edge_spread_s": edge_spread_s(timed)})
     downlink = Quantity(quantiles=table, dynamics=dynamics)
@@ -115,7 +115,7 @@ def _table(values: list[Values], share: float, source: str) -> tuple[Point, ...]
     return tuple(points)
 
 
-def _shape(table: Sequence[Point], share: float) -> Values:
+def shape_of(table: Sequence[Point], share: float = 0.0) -> Values:
     """Hermite coefficients of the table's part above the outage share."""
     known, values = [point.p for point in table], [point.value for point in table]
     return hermite_coefficients(lambda u: np.interp(share + (1 - share) * u, known, values))
@@ -130,8 +130,8 @@ def _after_outage(quantity: Quantity, share: float) -> Quantity:
     return quantity.model_copy(update={"quantiles": kept})
 
 
-def _fit_dynamics(
-    measured: Values, slot_weight: float, taus_s: Sequence[float], source: str
+def dynamics_of(
+    measured: Values, slot_weight: float, source: str, taus_s: Sequence[float] = TAUS_S
 ) -> Dynamics:
     """Non-negative weights of the AR(1) parts that follow the measured autocorrelation best."""
     lags = np.array(LAGS, dtype=float)
@@ -160,7 +160,7 @@ def _loadings(
         left, right = _together(drives, a, b)
         if not len(left):
             continue
-        shapes = [_shape(paths[n].downlink_mbps.quantiles, paths[n].outage.share) for n in (a, b)]
+        shapes = [shape_of(paths[n].downlink_mbps.quantiles, paths[n].outage.share) for n in (a, b)]
         latent = float(latent_correlation(np.array(correlation(left, right)), *shapes))
         common = _slow_overlap(paths[a].downlink_mbps.dynamics, paths[b].downlink_mbps.dynamics)
         wanted[a, b] = wanted[b, a] = latent / max(common, 0.05)

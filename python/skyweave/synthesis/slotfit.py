@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 
 import numpy as np
@@ -11,7 +12,8 @@ from skyweave.model.drive import Drive, Series, Values
 
 Pieces = list[tuple[Series, Drive]]
 """Downlinks of one path, each with the drive that it is from."""
-Timed = list[tuple[Series, datetime]]
+Timed = Sequence[tuple[Series, datetime]]
+"""Series of 1 s samples, NaN where nothing was logged, and when each began."""
 
 
 def without_outages(values: Values) -> Values:

@@ -1,0 +1,11 @@
+"""Nodes at volunteers' terminals, runs on them, and who may start what; docs/testbed.md.
+
+* ``wire``: what nodes and the orchestrator say to each other
+* ``calendar``: who has which node when, and where a gap is
+* ``store``: rows in SQLite or PostgreSQL, files in a folder or an object store, backups
+* ``node``: the agent on a node, and what its owner allows
+"""
+
+from skyweave.testbed.errors import ConflictError, MissingError, RefusedError, TestbedError
+
+__all__ = ["ConflictError", "MissingError", "RefusedError", "TestbedError"]
