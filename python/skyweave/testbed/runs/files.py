@@ -102,6 +102,11 @@ class Uploads:
             raise UnavailableError(f"the part cannot be kept ({error.strerror}); again") from None
         return self._held(row)
 
+    def size(self, connection: Connection, upload: str) -> int:
+        """Return how many bytes a file will have."""
+        found = select(artefacts.c.bytes).where(artefacts.c.upload == upload)
+        return int(connection.execute(found).scalar_one())
+
     def _append(self, file: Path, offset: int, part: bytes) -> None:
         handle = os.open(file, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
         with os.fdopen(handle, "r+b") as out:

@@ -70,7 +70,10 @@ class Keeper:
             with self.turn(now) as turn:
                 more = passing.make_runs(turn) | passing.look_at_due(turn)
             if not more:
-                break
+                return self.next_due()
+
+    def next_due(self) -> float | None:
+        """Return when something is due next, None if nothing is."""
         with self.database.read() as connection:
             due = connection.execute(select(func.min(runs.c.due))).scalar_one_or_none()
             made = connection.execute(

@@ -7,10 +7,10 @@ import math
 from sqlalchemy import select
 
 from skyweave.testbed.calendar import Cron, Every, Once
-from skyweave.testbed.runs import booking, machine
+from skyweave.testbed.runs import booking
 from skyweave.testbed.runs.booking import Place
 from skyweave.testbed.runs.plan import Plan
-from skyweave.testbed.runs.turn import Turn, situation
+from skyweave.testbed.runs.turn import Turn
 from skyweave.testbed.store.tables import experiments, runs
 
 AHEAD_S = 3600
@@ -76,11 +76,7 @@ def look_at_due(turn: Turn) -> bool:
         row = turn.run(one.id)  # an earlier step may have been about this run
         if row.due is None or row.due > turn.now:
             continue
-        step = machine.on_time(situation(row), turn.now)
-        if step is not None and "start" in step.do and turn.is_paused(row.node):
-            step = machine.Step("skipped", why="its node is paused by its owner")
-        if step is None:  # asked a moment too early: never at once again
+        if not turn.on_time(row):  # asked a moment too early: never at once again
             later = runs.update().where(runs.c.id == row.id).values(due=turn.now + 1)
             turn.connection.execute(later)
-        turn.take(row, step)
     return len(rows) == AT_ONCE

@@ -59,9 +59,16 @@ class Turn:
     def add(self, experiment: str, owner: str, plan: Plan, place: Place) -> str:
         """Add a run, and order it if it is due."""
         run = booking.add_run(self.connection, experiment, owner, plan, place, self.now)
-        row = self.run(run)
-        self.take(row, machine.on_time(situation(row), self.now))
+        self.on_time(self.run(run))
         return run
+
+    def on_time(self, row: Row[Any]) -> bool:
+        """Take the step that the time brings to a run; return False if there is none."""
+        step = machine.on_time(situation(row), self.now)
+        if step is not None and {"start", "serve"} & set(step.do) and self.is_paused(row.node):
+            step = machine.Step("skipped", why="its node is paused by its owner")
+        self.take(row, step)
+        return step is not None
 
     def close(self, experiment: str) -> None:
         """Note that all runs of an experiment are made."""
