@@ -75,6 +75,10 @@ COMMANDS = {
     "lab": Later(
         "skyweave.cli.lab:lab_app", "Experiments with everything at once, on this machine alone."
     ),
+    "testbed": Later(
+        "skyweave.cli.testbed:testbed_app",
+        "Nodes at volunteers' terminals: lend one, run experiments on all.",
+    ),
     "awareness": Later(
         "skyweave.cli.awareness:awareness_app",
         "What a path does now and next, for programs: ask, listen, steer Multipath TCP.",

@@ -13,6 +13,11 @@ from skyweave.testbed.errors import RefusedError, TestbedError
 PATIENCE_S = 10.0
 
 
+def pin_of(certificate: str) -> str:
+    """Return the pin of a certificate (PEM): SHA-256 of its DER, in hexadecimal."""
+    return hashlib.sha256(ssl.PEM_cert_to_DER_cert(certificate)).hexdigest()
+
+
 def fetch_certificate(url: str, pin: str) -> str:
     """Return the certificate (PEM) of who answers at ``url``; it must be the one of the pin.
 
