@@ -72,6 +72,9 @@ COMMANDS = {
     "trigger": Later(
         "skyweave.cli.trigger:trigger_app", "Conditions over recent samples that start runs."
     ),
+    "node": Later(
+        "skyweave.cli.node:node_app", "Lend this machine to a testbed, by its owner's policy."
+    ),
     "lab": Later(
         "skyweave.cli.lab:lab_app", "Experiments with everything at once, on this machine alone."
     ),
