@@ -349,8 +349,9 @@ def test_a_node_that_lies_about_bytes_leaves_nothing(world):
             world.uploads.receive(connection, "alice", row.upload, 0, b"abcde")
         world.uploads.receive(connection, "alice", row.upload, 0, b"ab")
         with pytest.raises(ConflictError, match="go on there") as wrong:
-            world.uploads.receive(connection, "alice", row.upload, 0, b"ab")
+            world.uploads.receive(connection, "alice", row.upload, 1, b"xyz")
         assert wrong.value.held == 2
+        world.uploads.receive(connection, "alice", row.upload, 0, b"ab")  # its answer was lost
         world.uploads.receive(connection, "alice", row.upload, 2, b"cd")
     assert not world.uploads.keep(world.keeper.turn, row.upload, NOW), "its digest is another"
     assert world.run().state == "collecting"

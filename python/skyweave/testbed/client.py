@@ -6,6 +6,7 @@ import hashlib
 import io
 import os
 import re
+import secrets
 import tarfile
 import time
 import tomllib
@@ -24,12 +25,18 @@ from skyweave.testbed.wire.pinning import fetch_certificate, trusting
 FINAL = frozenset({"done", "failed", "preempted", "cancelled", "refused", "skipped", "lost"})
 """States in which a run is over."""
 MOST_ANSWER_BYTES = 50_000_000
+TRIES = 4
+"""How often a submission is sent that gets no answer."""
 _ADDRESS = re.compile(
     r"(https?://[A-Za-z0-9.\-\[\]:]{1,260})/?#([A-Za-z0-9_-]{10,80})(?:\.([0-9a-f]{64}))?"
 )
 _KINDS: dict[int, type[TestbedError]] = {
     401: RefusedError, 403: RefusedError, 404: MissingError, 409: ConflictError,
 }  # fmt: skip
+
+
+class NoAnswerError(TestbedError):
+    """Nobody answered: it is not known whether what was asked was done."""
 
 
 @dataclass(frozen=True)
@@ -136,7 +143,7 @@ class Testbed:
         try:
             answer = self._client.request(method, path, json=body, params=asked)
         except httpx2.HTTPError as error:
-            raise TestbedError(f"{self.login.url}: does not answer ({_short(error)})") from None
+            raise NoAnswerError(f"{self.login.url}: does not answer ({_short(error)})") from None
         return _content(answer)
 
     def me(self) -> dict[str, Any]:
@@ -160,10 +167,22 @@ class Testbed:
         return {"sha256": digest, "bytes": len(packed)}
 
     def submit(self, plan: Mapping[str, Any], folder: Path | None = None) -> dict[str, Any]:
-        """Submit an experiment, with the folder that it runs in; return its id and its runs."""
+        """Submit an experiment, with the folder that it runs in; return its id and its runs.
+
+        It is asked again when no answer comes, and submitted once.
+        """
         if folder is not None:
             plan = {**plan, "input": self.upload(folder)}
-        found: dict[str, Any] = self.ask("POST", "/experiments", plan)
+        own_id = secrets.token_hex(12)
+        for again in range(TRIES):
+            try:
+                found: dict[str, Any] = self.ask("POST", "/experiments", plan, id=own_id)
+            except NoAnswerError:
+                if again == TRIES - 1:
+                    raise
+                time.sleep(2**again)
+            else:
+                break
         return found
 
     def runs(self, **which: str | float | None) -> list[dict[str, Any]]:

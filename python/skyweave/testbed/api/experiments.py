@@ -59,13 +59,17 @@ def put_input(
 
 @router.post("/experiments", openapi_extra=accepts(Plan))
 def submit(
-    request: Request, body: bytes = Body, asker: Asker = asks("experiments.submit")
-) -> Submitted:
-    """Submit an experiment; a conflict comes with the nearest start that is free."""
+    request: Request, body: bytes = Body, id: RunId | None = None,
+    asker: Asker = asks("experiments.submit"),
+) -> Submitted:  # fmt: skip
+    """Submit an experiment; a conflict comes with the nearest start that is free.
+
+    With an ``id`` of one's own, 24 random hexadecimal digits, the same may be asked again.
+    """
     office, plan = office_of(request), parsed(Plan, body)
     with office.database.read() as connection:
         _may_use(connection, asker, plan)
-    experiment = office.keeper.submit(plan, asker.name, office.now())
+    experiment = office.keeper.submit(plan, asker.name, office.now(), id)
     with office.database.read() as connection:
         made = connection.execute(
             select(runs.c.id).where(runs.c.experiment == experiment).limit(MOST_ROWS)

@@ -25,8 +25,10 @@ MOST_LATER_S = 3600.0
 """How long after a firing its run may be wanted."""
 
 
-def submit(turn: Turn, plan: Plan, owner: str) -> str:
-    """Take an experiment, or say what is in its way; return its id."""
+def submit(turn: Turn, plan: Plan, owner: str, name: str | None = None) -> str:
+    """Take an experiment, or say what is in its way; return its id. See :class:`Keeper`."""
+    if name is not None and _is_there(turn, plan, owner, name):
+        return name
     _check_parties(turn, plan)
     mine = select(func.count()).where(experiments.c.owner == owner, experiments.c.ended.is_(None))
     if turn.connection.execute(mine).scalar_one() >= MOST_GOING:
@@ -34,7 +36,7 @@ def submit(turn: Turn, plan: Plan, owner: str) -> str:
     if isinstance(plan.when, Once) and plan.when.start + plan.tolerance_s < turn.now:
         raise TestbedError(f"its start, {plan.when.start}, is past; give a later one")
     booking.check_free(turn.connection, plan, turn.now)
-    experiment = new_id()
+    experiment = name or new_id()
     turn.connection.execute(
         experiments.insert().values(
             id=experiment, owner=owner, title=plan.title, plan=plan.model_dump_json(),
@@ -52,6 +54,14 @@ def submit(turn: Turn, plan: Plan, owner: str) -> str:
     elif not isinstance(plan.when, OnTrigger):
         make_some(turn, experiment, owner, plan, math.floor(turn.now) - plan.tolerance_s)
     return experiment
+
+
+def _is_there(turn: Turn, plan: Plan, owner: str, name: str) -> bool:
+    found = select(experiments.c.owner, experiments.c.plan).where(experiments.c.id == name)
+    row = turn.connection.execute(found).first()
+    if row is not None and (row.owner, row.plan) != (owner, plan.model_dump_json()):
+        raise ConflictError("another experiment has that id; choose one at random")
+    return row is not None
 
 
 def _check_parties(turn: Turn, plan: Plan) -> None:

@@ -41,10 +41,13 @@ class Keeper:
         for node in turn.dispatch.told:
             self._ring(node)
 
-    def submit(self, plan: Plan, owner: str, now: float) -> str:
-        """Take an experiment, or say what is in its way; return its id."""
+    def submit(self, plan: Plan, owner: str, now: float, name: str | None = None) -> str:
+        """Take an experiment, or say what is in its way; return its id.
+
+        Who gives an id of their own may ask again after a lost answer, and submits once.
+        """
         with self.turn(now) as turn:
-            return asking.submit(turn, plan, owner)
+            return asking.submit(turn, plan, owner, name)
 
     def end(self, experiment: str, who: str, now: float) -> None:
         """End an experiment: what is reserved is given back, what runs is stopped."""
