@@ -570,6 +570,22 @@ def test_events_and_heartbeats_out_of_bounds_change_nothing(front, alice):
     assert front.good("researcher", "GET", f"/runs/{said['run']}")["run"]["state"] == "ordered"
 
 
+def test_who_asks_too_often_waits_for_the_next_hour(front, alice, monkeypatch):
+    monkeypatch.setattr(front.office.wishes, "_most", 2)
+    monkeypatch.setattr(front.office.events, "_most", 3)
+    front.now += 3600
+    for _ in range(2):
+        front.good("owner", "POST", "/invitations", {"kind": "node"})
+    assert front.ask("owner", "POST", "/me/tokens", {"label": "x"}).status_code == 429
+    front.good("admin", "POST", "/invitations", {"kind": "node"})
+    beginning = {"kind": "started", "run": RUN, "fence": 1}
+    assert alice.tell(beginning, beginning, beginning).status_code == 200
+    answer = alice.tell(beginning)
+    assert (answer.status_code, answer.json()["code"]) == (429, "too-many")
+    front.now += 3600
+    assert alice.tell(beginning).status_code == 200
+
+
 def test_a_heartbeat_is_shown_and_its_key_is_not(front, alice):
     beat = {
         "clock": {"offset_s": 0.01, "error_s": 0.02},
