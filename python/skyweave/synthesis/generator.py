@@ -66,7 +66,7 @@ def synthesise(preset: str | Preset, seed: int, duration_s: float = 600.0) -> Dr
         )
     count = math.ceil(duration_s / SAMPLE_S)
     start = _start(preset, seed)
-    slots = slot_numbers(start, count)
+    slots = slot_numbers(start, count + 1)
     return Drive(
         name=f"{preset.name}-{seed}",
         origin=f"synthetic: preset {preset.name}, seed {seed}",
@@ -92,18 +92,22 @@ def slot_numbers(start: datetime, count: int) -> npt.NDArray[np.int64]:
 def drive_path(preset: Preset, name: str, seed: int, count: int) -> SyntheticPath:
     """The draws of one path of the drive of ``seed`` and ``count`` seconds."""
     return SyntheticPath(
-        preset, name, preset.paths[name], seed, slot_numbers(_start(preset, seed), count)
+        preset, name, preset.paths[name], seed, slot_numbers(_start(preset, seed), count + 1)
     )
 
 
 class SyntheticPath:
-    """The draws of one path; each method uses a generator of its own."""
+    """The draws of one path; each method uses a generator of its own.
+
+    ``slots``: the slot of each second, and of the one after the last.
+    """
 
     def __init__(
         self, preset: Preset, name: str, path: PathPreset, seed: int, slots: npt.NDArray[np.int64]
     ) -> None:
-        self.preset, self.name, self.path, self.seed, self.slots = preset, name, path, seed, slots
-        self.count = len(slots)
+        self.preset, self.name, self.path, self.seed = preset, name, path, seed
+        self.slots, self.next_slots = slots[:-1], slots[1:]
+        self.count = len(self.slots)
 
     def trace(self) -> PathTrace:
         """All series of the path on the times 0, 1, 2, … s."""
@@ -146,8 +150,7 @@ class SyntheticPath:
         """A standard normal latent with the given movement; shape (count,)."""
         total = np.zeros(self.count)
         if dynamics.slot_weight:
-            draws = self.rng(f"{purpose}/slots").standard_normal(int(self.slots[-1]) + 1)
-            total += math.sqrt(dynamics.slot_weight) * draws[self.slots]
+            total += math.sqrt(dynamics.slot_weight) * self.slot_levels(purpose, dynamics)
         for tau_s, weight in zip(dynamics.taus_s, dynamics.weights, strict=True):
             part = autoregressive(self.rng(f"{purpose}/{tau_s:g}"), tau_s, self.count)
             loading = self.path.shared_loading
@@ -157,6 +160,21 @@ class SyntheticPath:
                 part = loading * factor + math.sqrt(1 - loading**2) * part
             total += math.sqrt(weight) * part
         return total
+
+    def slot_levels(self, purpose: str, dynamics: Dynamics) -> Values:
+        """The part of a latent that each slot draws anew; shape (count,).
+
+        The edges of a path lie a part of a second off, the same for all of its quantities; a second
+        with an edge in it has the mean of both slots.
+        """
+        draws = self.rng(f"{purpose}/slots").standard_normal(int(self.next_slots[-1]) + 1)
+        levels = draws[self.slots]
+        if not dynamics.edge_spread_s:
+            return levels
+        late_s = dynamics.edge_spread_s * (float(self.rng("edge").random()) - 0.5)
+        if late_s < 0:
+            return levels + late_s * (levels - draws[self.next_slots])
+        return levels + late_s * (np.concatenate([levels[:1], levels[:-1]]) - levels)
 
     def coupled(self, purpose: str, quantity: Quantity, base: Values) -> Values:
         """A latent for another quantity that follows the downlink's as far as it says."""

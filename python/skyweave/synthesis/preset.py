@@ -34,10 +34,14 @@ class Dynamics(_Model):
     """How a Gaussian latent moves: unit variance, split over parts.
 
     ``slot_weight`` is redrawn at each 15 s slot; each of ``weights`` is an AR(1) with the time
-    constant of the same place in ``taus_s``. All weights together are 1.
+    constant of the same place in ``taus_s``. All weights together are 1. Slot edges of a drive lie
+    off the second of its clock by one draw, uniform over ``edge_spread_s`` about it, and the second
+    that an edge divides has the mean of both levels: clocks of measured drives err, and a rate over
+    a second knows no sharper edge. 0: all edges on the second.
     """
 
     slot_weight: Share = 0.0
+    edge_spread_s: Annotated[float, Field(ge=0, le=2, allow_inf_nan=False)] = 0.0
     taus_s: tuple[Positive, ...] = ()
     weights: tuple[Share, ...] = ()
     source: str = Field(min_length=1)
@@ -256,7 +260,7 @@ def _record(header: str, model: BaseModel) -> list[str]:
             lines += _points(key, value)
         elif isinstance(value, tuple):
             lines.append(f"{key} = [{', '.join(f'{v:.6g}' for v in value)}]")
-        elif key != "coverage_slope" or value:
+        elif key not in ("coverage_slope", "edge_spread_s") or value:
             lines.append(f"{key} = {value:.6g}")
     return lines
 

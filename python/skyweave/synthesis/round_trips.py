@@ -16,9 +16,10 @@ from skyweave.data.metrics import autocorrelation, quantiles
 from skyweave.errors import DataError
 from skyweave.model import limits
 from skyweave.model.drive import Series, Values
-from skyweave.synthesis.calibration import LAGS, dynamics_of, shape_of, slot_weight_of
+from skyweave.synthesis.calibration import LAGS, dynamics_of, shape_of
 from skyweave.synthesis.copula import latent_correlation
 from skyweave.synthesis.preset import Point, Quantity
+from skyweave.synthesis.slotfit import slot_weight_of
 
 TABLE = (0, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999, 1)
 
