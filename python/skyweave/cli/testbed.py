@@ -107,7 +107,8 @@ def invite(
     with Testbed.open() as testbed:
         kind = "server" if server else "node"
         found = testbed.ask("POST", "/invitations", {"kind": kind})
-    put(f"skyweave node join {'--server ' if server else ''}'{found['invitation']}'")
+        owner = testbed.me()["name"]
+    put(f"skyweave {'measure' if server else 'node'} join '{found['invitation']}' --owner {owner}")
 
 
 @testbed_app.command()
