@@ -7,18 +7,16 @@ import math
 from sqlalchemy import select
 
 from skyweave.testbed.calendar import Cron, Every, Once
-from skyweave.testbed.runs import booking, machine
+from skyweave.testbed.runs import booking
 from skyweave.testbed.runs.booking import Place
 from skyweave.testbed.runs.plan import Plan
 from skyweave.testbed.runs.turn import Turn
-from skyweave.testbed.store.tables import experiments, orders, runs
-from skyweave.testbed.wire.names import LONGEST_RUN_S
+from skyweave.testbed.store.tables import experiments, runs
 
 AHEAD_S = 3600
 """Runs of promises are made that far ahead,"""
 REFILL_S = 1800
 """and again when there are fewer than these."""
-DAY_S = 86_400.0
 AT_ONCE = 200
 """Runs that one transaction makes, or looks at."""
 
@@ -82,9 +80,3 @@ def look_at_due(turn: Turn) -> bool:
             later = runs.update().where(runs.c.id == row.id).values(due=turn.now + 1)
             turn.connection.execute(later)
     return len(rows) == AT_ONCE
-
-
-def forget(turn: Turn) -> None:
-    """Remove orders that no node can follow any more: their runs were given up."""
-    old = turn.now - machine.AWAY_S - LONGEST_RUN_S - DAY_S
-    turn.connection.execute(orders.delete().where(orders.c.issued < old))
