@@ -107,7 +107,12 @@ def invite(
     with Testbed.open() as testbed:
         kind = "server" if server else "node"
         found = testbed.ask("POST", "/invitations", {"kind": kind})
-    put(f"skyweave node join {'--server ' if server else ''}'{found['invitation']}'")
+        owner = testbed.me()["name"]
+    line = found["invitation"]
+    if server:
+        put(f"skyweave measure join '{line}' --address ITS-ADDRESS")
+    else:
+        put(f"skyweave node join '{line}' --owner {owner}")
 
 
 @testbed_app.command()
