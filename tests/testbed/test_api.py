@@ -58,48 +58,6 @@ def routes(front) -> list[tuple[str, str, str | None]]:
     return found
 
 
-MEANT = """
-GET    /me                              o o o o
-GET    /me/tokens                       o o o o
-POST   /me/tokens                       o o o o
-DELETE /me/tokens/{token}               o o o o
-GET    /people                          - - - a
-POST   /people                          - - - a
-PATCH  /people/{name}                   - - - a
-GET    /audit                           - - a a
-POST   /invitations                     o - - a
-GET    /nodes                           a a a a
-GET    /nodes/{name}                    a a a a
-PATCH  /nodes/{name}                    o - a a
-DELETE /nodes/{name}                    o - - a
-PUT    /inputs/{sha256}                 o a - a
-POST   /experiments                     o a - a
-GET    /experiments                     o o a a
-GET    /experiments/{experiment}        o o a a
-DELETE /experiments/{experiment}        o o a a
-GET    /runs                            o o a a
-GET    /runs/{run}                      o o a a
-POST   /runs/{run}/stop                 o o a a
-GET    /runs/{run}/artefacts            o o - a
-GET    /runs/{run}/artefacts/{name:path} o o - a
-GET    /calendar                        a a a a
-"""
-"""Own, all or nothing, for owner, researcher, operator, admin: what docs/testbed.md promises."""
-
-
-def test_each_path_asks_for_the_right_that_is_meant(front):
-    said = {}
-    for method, path, right in routes(front):
-        if right is not None:
-            reaches = (RIGHTS[right].reach.get(role, "-")[0] for role in ROLES)
-            said[f"{method} {path}"] = " ".join(reaches)
-    meant = {}
-    for line in MEANT.strip().splitlines():
-        method, path, *reaches = line.split()
-        meant[f"{method} {path}"] = " ".join(reaches)
-    assert said == meant
-
-
 WHO = [(role, own) for role in ROLES for own in (True, False)]
 
 
@@ -568,6 +526,22 @@ def test_events_and_heartbeats_out_of_bounds_change_nothing(front, alice):
     beat = {"clock": {"offset_s": 0.0, "error_s": -1.0}, "version": "1"}
     assert alice.ask("POST", "/agent/heartbeat", json.dumps(beat).encode()).status_code == 400
     assert front.good("researcher", "GET", f"/runs/{said['run']}")["run"]["state"] == "ordered"
+
+
+def test_who_asks_too_often_waits_for_the_next_hour(front, alice, monkeypatch):
+    monkeypatch.setattr(front.office.wishes, "_most", 2)
+    monkeypatch.setattr(front.office.events, "_most", 3)
+    front.now += 3600
+    for _ in range(2):
+        front.good("owner", "POST", "/invitations", {"kind": "node"})
+    assert front.ask("owner", "POST", "/me/tokens", {"label": "x"}).status_code == 429
+    front.good("admin", "POST", "/invitations", {"kind": "node"})
+    beginning = {"kind": "started", "run": RUN, "fence": 1}
+    assert alice.tell(beginning, beginning, beginning).status_code == 200
+    answer = alice.tell(beginning)
+    assert (answer.status_code, answer.json()["code"]) == (429, "too-many")
+    front.now += 3600
+    assert alice.tell(beginning).status_code == 200
 
 
 def test_a_heartbeat_is_shown_and_its_key_is_not(front, alice):

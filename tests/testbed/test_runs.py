@@ -13,8 +13,7 @@ from virtual import CONTENT, VirtualNode, join
 from skyweave.testbed.access import add_person
 from skyweave.testbed.errors import ConflictError, MissingError, TestbedError
 from skyweave.testbed.runs import Keeper, Plan, Uploads, machine
-from skyweave.testbed.runs.orders import waiting
-from skyweave.testbed.store import Database, Objects, UnavailableError, migrate
+from skyweave.testbed.store import Database, Objects, migrate
 from skyweave.testbed.store.tables import artefacts, events, reservations, runs, transitions
 from skyweave.testbed.wire import Event, Events, Finished, Fired, PrivateKey, Ready, Started
 
@@ -391,31 +390,6 @@ def test_a_plan_has_to_fit_the_testbed(world):
     ):  # fmt: skip
         with pytest.raises(ValidationError):
             plan(**wrong)
-
-
-def test_orders_that_nobody_can_follow_any_more_are_forgotten(fast):
-    fast.submit()
-    fast.go(NOW + 30)
-    with fast.database.read() as connection:
-        assert len(waiting(connection, "alice", 0)) == 1
-    fast.go(NOW + 10 * 86_400, step=86_400)
-    with fast.database.read() as connection:
-        assert waiting(connection, "alice", 0) == ()
-
-
-def test_a_disk_that_is_full_refuses_parts_and_loses_none(fast, monkeypatch):
-    fast.submit()
-    fast.settle()
-    node = fast.parties["alice"]
-    node.upload, upload = (lambda *_: None), node.upload
-    fast.go(NOW + 30)
-    monkeypatch.setattr("skyweave.testbed.runs.files.LEAST_FREE_BYTES", 10**18)
-    with pytest.raises(UnavailableError, match="nearly full"):
-        upload(fast.run().id, fast.now)
-    assert fast.run().state == "collecting"
-    monkeypatch.undo()
-    upload(fast.run().id, fast.now)
-    assert fast.run().state == "done"
 
 
 def test_two_keepers_on_one_database_order_each_run_once(url, tmp_path):

@@ -75,6 +75,10 @@ COMMANDS = {
     "node": Later(
         "skyweave.cli.node:node_app", "Lend this machine to a testbed, by its owner's policy."
     ),
+    "measure": Later(
+        "skyweave.cli.measure:measure_app",
+        "The far end of a testbed's measurements, and measuring against it.",
+    ),
     "lab": Later(
         "skyweave.cli.lab:lab_app", "Experiments with everything at once, on this machine alone."
     ),

@@ -60,7 +60,7 @@ def run(home: HomeOption = DEFAULT) -> None:
         raise ConfigError("a node needs root, for the namespaces of its sandboxes; use sudo")
     said = Console(stderr=True, soft_wrap=True)
     with started(home, lambda one: complain(f"skyweave: {one}")) as agent, stopped(agent.stop.set):
-        said.print(f"Node '{agent.name}': {agent.node.policy.words}. Ctrl-C ends it.")
+        said.print(f"Node '{agent.talk.name}': {agent.node.policy.words}. Ctrl-C ends it.")
         agent.run()
 
 
@@ -71,3 +71,12 @@ def policy(home: HomeOption = DEFAULT) -> None:
     from skyweave.testbed.node.policy import read_policy
 
     Console(soft_wrap=True).print(read_policy(Home(home).policy).words)
+
+
+@node_app.command()
+def unit(home: HomeOption = DEFAULT) -> None:
+    """Print a unit of systemd, for /etc/systemd/system/skyweave-node.service."""
+    from skyweave.printing import put
+    from skyweave.testbed.node.unit import unit as text_of
+
+    put(text_of("node", home.absolute()), end="")

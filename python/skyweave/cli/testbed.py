@@ -107,8 +107,7 @@ def invite(
     with Testbed.open() as testbed:
         kind = "server" if server else "node"
         found = testbed.ask("POST", "/invitations", {"kind": kind})
-        owner = testbed.me()["name"]
-    put(f"skyweave {'measure' if server else 'node'} join '{found['invitation']}' --owner {owner}")
+    put(f"skyweave node join {'--server ' if server else ''}'{found['invitation']}'")
 
 
 @testbed_app.command()

@@ -95,8 +95,9 @@ def _waiting(office: Office, node: str, after: int) -> tuple[wire.Signed, ...]:
 @router.post("/events", openapi_extra=accepts(wire.Events))
 def events(request: Request, body: bytes = Body, node: str = Sender) -> wire.Stored:
     """Keep what happened; what is kept already is left as it is."""
-    office = office_of(request)
-    return wire.Stored(upto=office.keeper.hear(node, parsed(wire.Events, body), office.now()))
+    office, told = office_of(request), parsed(wire.Events, body)
+    office.events.use(node, office.now(), len(told.events))
+    return wire.Stored(upto=office.keeper.hear(node, told, office.now()))
 
 
 @router.post("/heartbeat", openapi_extra=accepts(wire.Heartbeat))

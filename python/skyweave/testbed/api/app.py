@@ -14,6 +14,7 @@ from starlette.exceptions import HTTPException
 
 from skyweave.printing import complain
 from skyweave.testbed.api import agent, experiments, nodes, people, runs
+from skyweave.testbed.api.allowance import TooManyError
 from skyweave.testbed.api.guards import SCHEMAS, UnknownError
 from skyweave.testbed.api.limits import BodyLimit
 from skyweave.testbed.api.office import Office, Ticker
@@ -25,6 +26,7 @@ from skyweave.testbed.wire import WrongClockError
 STATUS: tuple[tuple[type[TestbedError], int, str], ...] = (
     (WrongClockError, 401, "clock"),
     (UnknownError, 401, "unauthorised"),
+    (TooManyError, 429, "too-many"),
     (RefusedError, 403, "forbidden"),
     (ConflictError, 409, "conflict"),
     (MissingError, 404, "missing"),

@@ -32,6 +32,7 @@ def put_input(
 ) -> None:  # fmt: skip
     """Upload a file tree (tar) under its digest. The orchestrator never looks into it."""
     office = office_of(request)
+    office.wishes.use(asker.name, office.now())
     if not body or hashlib.sha256(body).hexdigest() != sha256:
         raise TestbedError("the body is not what that SHA-256 is of")
     path = f"inputs/{sha256}"
@@ -67,6 +68,7 @@ def submit(
     With an ``id`` of one's own, 24 random hexadecimal digits, the same may be asked again.
     """
     office, plan = office_of(request), parsed(Plan, body)
+    office.wishes.use(asker.name, office.now())
     with office.database.read() as connection:
         _may_use(connection, asker, plan)
     experiment = office.keeper.submit(plan, asker.name, office.now(), id)

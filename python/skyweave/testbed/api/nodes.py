@@ -35,6 +35,7 @@ def invite(
     if wish.kind not in ("node", "server"):
         raise TestbedError("invite a 'node' or a 'server'")
     now = office.now()
+    office.wishes.use(asker.name, now)
     with office.database.write() as connection:
         code = make_code(connection, wish.kind, asker.name, now)
         note(connection, now, asker.name, "node.invite", wish.kind)

@@ -11,12 +11,17 @@ from pathlib import Path
 from sqlalchemy import select
 
 from skyweave.printing import complain
+from skyweave.testbed.api.allowance import Allowance
 from skyweave.testbed.errors import TestbedError
 from skyweave.testbed.runs import Keeper, Uploads
 from skyweave.testbed.store import Database, Objects, migrate
 from skyweave.testbed.store.tables import facts, nodes
 from skyweave.testbed.wire import Nonces, PrivateKey
 
+EVENTS_AN_HOUR = 200_000
+"""Of a node: a week away is told within the hour."""
+WISHES_AN_HOUR = 5000
+"""Of a person."""
 LONGEST_NAP_S = 1.0
 """How often is looked whether another process has work, or orders, for this one."""
 
@@ -76,6 +81,8 @@ class Office:
         _claim(self.database, self.key)
         self.bells, self.nonces = Bells(), Nonces()
         self.nonce_lock = threading.Lock()
+        self.events = Allowance("events", EVENTS_AN_HOUR)
+        self.wishes = Allowance("experiments, inputs, invitations and tokens", WISHES_AN_HOUR)
         self.keeper = Keeper(self.database, self.key, self.bells.ring)
         self.uploads = Uploads(folder / "uploads", self.objects)
 

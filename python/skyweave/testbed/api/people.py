@@ -66,6 +66,7 @@ def my_tokens(request: Request, asker: Asker = asks("tokens")) -> list[TokenView
 def new_token(request: Request, body: bytes = Body, asker: Asker = asks("tokens")) -> NewToken:
     """Make a token with scopes that the asking one has; it is shown once."""
     office, wish = office_of(request), parsed(TokenWish, body)
+    office.wishes.use(asker.name, office.now())
     if not set(wish.scopes) <= asker.person.scopes:
         raise TestbedError("a token cannot make one that may do more than itself")
     if len(wish.label) > MOST_LABEL:

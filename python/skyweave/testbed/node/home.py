@@ -81,8 +81,8 @@ class Home:
 
 
 def join(
-    home: Home, invitation: Invitation, name: str, kind: Literal["node", "server"], owner: str,
-    address: str | None = None,
+    home: Home, invitation: Invitation, name: str, kind: Literal["node", "server"],
+    owner: str | None, address: str | None = None,
 ) -> Identity:  # fmt: skip
     """Make a key, show the code, and keep what comes back.
 
@@ -126,7 +126,7 @@ def join(
         name=answer.name, kind=kind, url=invitation.url, pin=invitation.pin,
         orchestrator_key=answer.key, address=address,
     )  # fmt: skip
-    if not home.policy.exists():
+    if owner is not None and not home.policy.exists():
         write_whole(home.policy, POLICY.format(owner=owner))
     write_whole(file, who.model_dump_json())
     return who

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from skyweave.testbed.errors import TestbedError
 from skyweave.testbed.node.agent import Agent
+from skyweave.testbed.node.book import Book
 from skyweave.testbed.node.home import Home
 from skyweave.testbed.node.policy import Policy, read_policy
 from skyweave.testbed.node.runner import Yielding
@@ -20,6 +21,7 @@ from skyweave.testbed.node.sandbox import (
     unguard,
 )
 from skyweave.testbed.node.settings import Leases, Sysctl
+from skyweave.testbed.node.talk import Talk
 from skyweave.testbed.node.tools import alone
 from skyweave.testbed.node.yielding import WatchedDevices, WatchedDish
 
@@ -34,7 +36,10 @@ def started(folder: Path, say: Callable[[str], object]) -> Iterator[Agent]:
     Raises :class:`TestbedError` and :class:`skyweave.ConfigError` for what is missing or wrong.
     """
     home = Home(folder)
-    who, policy = home.identity(), read_policy(home.policy)
+    who = home.identity()
+    if who.kind != "node":
+        raise TestbedError(f"{folder}: joined as a server; 'skyweave measure serve' is for it")
+    policy = read_policy(home.policy)
     if (why := lacking()) is not None:
         raise TestbedError(why)
     with alone(folder):
@@ -52,10 +57,11 @@ def started(folder: Path, say: Callable[[str], object]) -> Iterator[Agent]:
         leases.apply(FORWARDING, wanted)
         link = home.link()
         try:
+            book = Book(home.book)
+            talk = Talk(who.name, who.orchestrator_key, link, book, folder, say=say)
             yield Agent(
-                folder, who.name, who.orchestrator_key, link, ground, policy, say=say,
-                yielding=lambda: _yielding(policy, devices),
-            )  # fmt: skip
+                talk, link, ground, policy, say=say, yielding=lambda: _yielding(policy, devices)
+            )
         finally:
             link.close()
             for sentence in leases.restore(FORWARDING):

@@ -17,9 +17,11 @@ from skyweave.testbed.calendar import (
     Interval,
     Once,
     Reservation,
+    first_clash,
+    first_hit,
     occurrences,
 )
-from skyweave.testbed.calendar.rule import first_clash
+from skyweave.testbed.calendar.schedule import FOREVER
 from skyweave.testbed.errors import ConflictError
 from skyweave.testbed.runs import machine
 from skyweave.testbed.runs.plan import Plan
@@ -152,31 +154,12 @@ def clash(connection: Connection, plan: Plan, now: float) -> Interval | None:
         return None
     second = math.floor(now)
     wanted = Claim(schedule, plan.resources, plan.priority)
-    found = []
-    for there in _claims(connection, plan.resources):
-        one = first_clash(there, wanted, second)
-        if one is not None:
-            found.append(one)
-    return min(found, default=None)
-
-
-def _claims(connection: Connection, resources: frozenset[str]) -> list[Claim]:
-    """Return all that others have, of some resources: runs that are there, and promises."""
-    rows = connection.execute(
-        select(reservations, runs.c.priority)
-        .join(runs, runs.c.id == reservations.c.run)
-        .where(reservations.c.resource.in_(resources))
-    )
-    found = [
-        Claim(
-            Once.model_construct(start=row.start, seconds=row.until - row.start),
-            frozenset({row.resource}), row.priority,
-        )
-        for row in rows
-    ]  # fmt: skip
-    for plan, schedule in _promises(connection, resources):
-        found.append(Claim(schedule, plan.resources, plan.priority))
-    return found
+    there = book(connection, plan.resources, second, FOREVER, promises=False)
+    found = [first_hit(there.timeline(plan.resources, plan.priority), schedule, second)]
+    for other, promise in _promises(connection, plan.resources):
+        claim = Claim(promise, other.resources, other.priority)
+        found.append(first_clash(claim, wanted, second))
+    return min((one for one in found if one is not None), default=None)
 
 
 def _promises(

@@ -11,7 +11,7 @@ from skyweave.testbed.runs import booking, machine
 from skyweave.testbed.runs.booking import Place
 from skyweave.testbed.runs.plan import Plan
 from skyweave.testbed.runs.turn import Turn
-from skyweave.testbed.store.tables import experiments, orders, runs
+from skyweave.testbed.store.tables import codes, experiments, orders, runs
 from skyweave.testbed.wire.names import LONGEST_RUN_S
 
 AHEAD_S = 3600
@@ -85,6 +85,7 @@ def look_at_due(turn: Turn) -> bool:
 
 
 def forget(turn: Turn) -> None:
-    """Remove orders that no node can follow any more: their runs were given up."""
+    """Remove orders that no node can follow any more, and codes that nobody can use."""
     old = turn.now - machine.AWAY_S - LONGEST_RUN_S - DAY_S
     turn.connection.execute(orders.delete().where(orders.c.issued < old))
+    turn.connection.execute(codes.delete().where(codes.c.expires < turn.now - DAY_S))
