@@ -17,9 +17,10 @@ endif
 FROM    ?= 0
 COUNT   ?= 10000
 MINUTES ?= 60
+KILLS   ?= 100
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo study test test-rust test-python test-waits test-players docs wheel test-wheel faults soak lint format bench fuzz fuzz-long fuzz-night lock sbom clean
+.PHONY: help setup demo study test test-rust test-python test-waits test-players testbed-crashes testbed-load docs wheel test-wheel faults soak lint format bench fuzz fuzz-long fuzz-night lock sbom clean
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 14
@@ -58,6 +59,12 @@ faults: ## Run transports through random faults: FROM=0 COUNT=10000 LONG= (and T
 soak: setup ## Fetch files over emulated drives with faults for MINUTES=60; results/soak has what was seen
 	$(BIN)/python tests/soak/soak.py --minutes $(MINUTES) --out results/soak
 	$(BIN)/python tests/soak/draw.py results/soak results/soak/soak.svg
+
+testbed-crashes: setup ## Kill an orchestrator KILLS=100 times while three nodes work; count lost and doubled runs
+	$(BIN)/python tests/testbed/crashes.py --kills $(KILLS)
+
+testbed-load: setup ## Measure an orchestrator with 100 idle nodes, and how soon a run begins
+	$(BIN)/python tests/testbed/load.py
 
 test-rust: $(VENV)/.tools
 	INSTA_UPDATE=no cargo test --workspace --locked

@@ -26,7 +26,10 @@ WAITING = (
     "telemetry/test_probes.py",
     "telemetry/test_serving.py",
     "telemetry/test_public_client.py",
+    "testbed/test_measure.py",
+    "testbed/test_node_agent.py",
     "testbed/test_node_sandbox.py",
+    "testbed/test_node_scavenger.py",
     "testbed/test_node_settings.py",
     "video/test_players.py",
 )

@@ -84,8 +84,10 @@ def owners() -> Iterator[Owner]:
     tool("ip", "-n", printer, "route", "add", "default", "via", LAN)
     found = Owner(*(Path("/run/netns", name) for name in names), mark)
     found.do(lambda: Path("/proc/sys/net/ipv4/conf/up0/forwarding").write_text("1"))
+    before = found.do(lambda: tool("ip", "rule") + tool("ip", "route"))
     try:
         yield found
+        assert found.do(lambda: tool("ip", "rule") + tool("ip", "route")) == before
     finally:
         for name in names:
             tool("ip", "netns", "del", name)

@@ -19,6 +19,7 @@ from skyweave.testbed.calendar import (
     Reservation,
     Timeline,
     first_clash,
+    first_hit,
     merged,
     occurrences,
 )
@@ -129,6 +130,23 @@ def test_the_first_clash_is_that_of_brute_force(a, b, now):
     both = taken(a, now, 3000) & taken(b, now, 3000)
     found = clash(a, b, now)
     assert (found.start if found else None) == (min(both) if both else None)
+
+
+@given(PERIODIC | SINGLE, st.lists(SINGLE, max_size=8), st.integers(0, 400))
+def test_the_first_hit_is_that_of_brute_force(wanted, singles, now):
+    timeline = Timeline(Interval(one.start, one.start + one.seconds) for one in singles)
+    busy = {second for one in singles for second in taken(one, now, 3000)}
+    both = busy & taken(wanted, now, 3000)
+    found = first_hit(timeline, wanted, now)
+    assert (found.start if found else None) == (min(both) if both else None)
+
+
+def test_cron_hits_what_is_taken_within_the_horizon():
+    timeline = Timeline([Interval(at(1, 5), at(1, 6)), Interval(at(30), at(31))])
+    hourly = Cron(expression="0 * * * *", seconds=600)
+    assert first_hit(timeline, hourly, DAY) == (at(1, 5), at(1, 6))
+    assert first_hit(timeline, hourly, at(1, 6)) is None
+    assert first_hit(timeline, hourly, at(7)) == (at(30), at(30, 10))
 
 
 @given(st.lists(st.tuples(st.integers(0, 200), st.integers(1, 30))), st.integers(0, 250), st.integers(1, 40))  # fmt: skip  # noqa: E501

@@ -6,10 +6,10 @@
 
 from skyweave.testbed.calendar.book import Book, Reservation
 from skyweave.testbed.calendar.interval import Interval, Timeline, merged
-from skyweave.testbed.calendar.rule import Claim, blocks, first_clash
+from skyweave.testbed.calendar.rule import Claim, blocks, first_clash, first_hit
 from skyweave.testbed.calendar.schedule import HORIZON_S, Cron, Every, Once, occurrences
 
 __all__ = [
     "HORIZON_S", "Book", "Claim", "Cron", "Every", "Interval", "Once", "Reservation", "Timeline",
-    "blocks", "first_clash", "merged", "occurrences",
+    "blocks", "first_clash", "first_hit", "merged", "occurrences",
 ]  # fmt: skip

@@ -12,7 +12,7 @@ from math import gcd
 
 import numpy as np
 
-from skyweave.testbed.calendar.interval import Interval
+from skyweave.testbed.calendar.interval import Interval, Timeline
 from skyweave.testbed.calendar.schedule import FOREVER, HORIZON_S, Cron, Every, Once, occurrences
 from skyweave.testbed.wire.run import Priority
 
@@ -48,6 +48,24 @@ def first_clash(there: Claim, wanted: Claim, now: int, horizon: int = HORIZON_S)
         return _periodic(_as_every(a), _as_every(b), now)
     until = now + horizon
     return _sweep(occurrences(a, now, until), occurrences(b, now, until), now)
+
+
+def first_hit(
+    taken: Timeline, schedule: Schedule, now: int, horizon: int = HORIZON_S
+) -> Interval | None:
+    """Return the first time from ``now`` on at which a schedule needs what is taken.
+
+    As exact as :func:`first_clash`, and in one pass over what is taken.
+    """
+    if isinstance(schedule, Cron):
+        wanted = occurrences(schedule, now, now + horizon)
+        return _sweep(taken.taken, wanted, now)
+    for one in taken.taken:
+        for wanted_one in occurrences(schedule, max(one.start, now), one.end):
+            start, end = max(one.start, wanted_one.start, now), min(one.end, wanted_one.end)
+            if start < end:
+                return Interval(start, end)
+    return None
 
 
 def _as_every(one: Once | Every) -> Every:

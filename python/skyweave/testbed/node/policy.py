@@ -64,6 +64,10 @@ class Policy(StudyModel):
     most: Most = Most()
     uplinks: Annotated[dict[UplinkName, Device], Field(max_length=8)] = Field(default_factory=dict)
     """Networks by their names in experiments, and the device of each; empty: the default route."""
+    yield_to: Literal["uplink", "dish", "nobody"] = "uplink"
+    """What background runs give way to: all other traffic of the uplinks' devices, all other of a
+    dish, for machines that see only their own; or nothing."""
+    dish: Annotated[str, Field(max_length=100)] = "192.168.100.1:9200"
     reach: Annotated[tuple[str, ...], Field(max_length=64)] = ()
     """Networks that runs may reach although they are not public, such as a server in a lab."""
 

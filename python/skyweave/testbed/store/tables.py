@@ -105,7 +105,10 @@ runs = Table(
     Column("ended", Float),
     Index("ix_runs_due", "due"),
     Index("ix_runs_node_start", "node", "start"),
-    Index("uq_runs_occurrence", "experiment", "node", "start", "again_of", unique=True),
+    Index(  # an occurrence of a schedule becomes one run
+        "uq_runs_occurrence", "experiment", "start", "again_of", unique=True,
+        sqlite_where=text('"trigger" IS NULL'), postgresql_where=text('"trigger" IS NULL'),
+    ),
 )  # fmt: skip
 transitions = Table(
     "transitions", metadata,

@@ -3,7 +3,7 @@
 * ``names``: names, numbers and limits of all messages; ``run``: the specification of a run
 * ``orders``: orchestrator to node, under a signature (``sealed``); ``events``: node to orchestrator
 * ``joining``: invitations, and how a key becomes known; ``keys``: Ed25519
-* ``http_signature``: requests signed as RFC 9421 says
+* ``http_signature``: requests signed as RFC 9421 says; ``pinning``: whose certificate is trusted
 """
 
 from skyweave.testbed.wire.events import (
@@ -36,6 +36,7 @@ from skyweave.testbed.wire.joining import Invitation, Join, Joined, Problem
 from skyweave.testbed.wire.keys import PrivateKey, is_signed
 from skyweave.testbed.wire.names import Message
 from skyweave.testbed.wire.orders import Numbered, Orders, Release, Serve, Signed, Start, Stop
+from skyweave.testbed.wire.pinning import fetch_certificate, trusting
 from skyweave.testbed.wire.run import (
     Command,
     FarEnd,
@@ -54,5 +55,6 @@ __all__ = [
     "Join", "Joined", "KernelSettings", "Limits", "Message", "Nonces", "Numbered", "Orders",
     "Origin", "PrivateKey", "Problem", "Ready", "Refused", "Release", "Request",
     "RunSpecification", "Serve", "Signed", "Start", "Started", "Stop", "Stored", "Study",
-    "WrongClockError", "claim_of", "is_signed", "seal", "sign", "unseal",
+    "WrongClockError", "claim_of", "fetch_certificate", "is_signed", "seal", "sign", "trusting",
+    "unseal",
 ]  # fmt: skip

@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import ipaddress
 import json
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,13 +24,20 @@ POOL = ipaddress.IPv4Network("198.18.0.0/15")
 """Addresses of the pairs: for benchmarks (RFC 2544), so that no owner's network has them."""
 FIRST_TABLE = 18_000
 """Of the routing tables of uplinks that have a device of their own."""
+MOST_PAIRS = 10_000
+"""Priorities and tables above these are the machine's own, such as the rule for ``main``."""
 NAMESPACES = Path("/run/netns")
+GUARD = "skyweave_node"
 NOT_PUBLIC = (
     "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12",
     "192.0.0.0/24", "192.0.2.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24",
     "203.0.113.0/24", "224.0.0.0/3",
 )  # fmt: skip
 """What is not global (RFC 6890), and multicast: an owner's network is in one of these."""
+
+
+_one_at_a_time = threading.Lock()
+"""Addresses of pairs are looked for and taken."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +74,10 @@ class RunNetwork:
 
         ``most_bytes``: both directions of all uplinks together; what is more is dropped.
         """
+        with _one_at_a_time:
+            self._make(uplinks, reach, most_bytes)
+
+    def _make(self, uplinks: dict[str, str], reach: Sequence[str], most_bytes: int) -> None:
         routes = json.loads(tool("ip", "-j", "-4", "route") or "[]")
         devices = uplinks or {"uplink": _default_device(routes)}
         used = _used_addresses()
@@ -86,7 +98,7 @@ class RunNetwork:
         """
         sent = received = 0
         outer = {link.outer for link in self.links}
-        for name, into, out in _counters():
+        for name, into, out in counters():
             if name in outer:
                 sent, received = sent + into, received + out
         self._there = max(self._there[0], sent), max(self._there[1], received)
@@ -95,7 +107,7 @@ class RunNetwork:
     def by_link(self) -> dict[str, tuple[int, int]]:
         """Return bytes sent and received over each uplink."""
         names = {link.outer: link.name for link in self.links}
-        return {names[one]: (into, out) for one, into, out in _counters() if one in names}
+        return {names[one]: (into, out) for one, into, out in counters() if one in names}
 
     def close(self) -> None:
         """Take all of it away, however far it came."""
@@ -110,12 +122,11 @@ class RunNetwork:
 
     def _pair(self, number: int, name: str, device: str, used: set[str]) -> Link:
         outer = f"sw{self._run[-10:]}{number:x}"
-        pair = next(
-            one for one in POOL.subnets(new_prefix=31) if str(one[0]) not in used
-        )  # 65,536 pairs
-        used.add(str(pair[0]))
-        table = FIRST_TABLE + (int(pair[0]) - int(POOL[0])) // 2
-        link = Link(name, device, outer, str(pair[1]), str(pair[0]), table)
+        free = (POOL[2 * one] for one in range(MOST_PAIRS) if str(POOL[2 * one]) not in used)
+        gateway = next(free)
+        used.add(str(gateway))
+        table = FIRST_TABLE + (int(gateway) - int(POOL[0])) // 2
+        link = Link(name, device, outer, str(gateway + 1), str(gateway), table)
         mtu = json.loads(tool("ip", "-j", "link", "show", "dev", device))[0]["mtu"]
         tool(
             "ip", "link", "add", outer, "mtu", str(mtu), "type", "veth",
@@ -152,19 +163,25 @@ def remove(name: str, run: str) -> None:
     """Take away the network of a run, dead or alive; what is not there is no error."""
     for pid in _tried("ip", "netns", "pids", name).split():
         _tried("kill", "-9", pid)
-    _tried("nft", "delete", "table", "ip", f"skyweave_{run}")
-    outer = f"sw{run[-10:]}"
-    for one in json.loads(_tried("ip", "-j", "-4", "addr") or "[]"):
-        if not one.get("ifname", "").startswith(outer):
-            continue
-        for address in one.get("addr_info", ()):
-            place = ipaddress.IPv4Address(address["local"])
-            if place in POOL:
-                table = str(FIRST_TABLE + (int(place) - int(POOL[0])) // 2)
-                _tried("ip", "rule", "del", "priority", table)
-                _tried("ip", "route", "flush", "table", table)
-        _tried("ip", "link", "del", one["ifname"].partition("@")[0])
-    _tried("ip", "netns", "del", name)
+    with _one_at_a_time:
+        _tried("nft", "delete", "table", "ip", f"skyweave_{run}")
+        for device, _, _ in counters():
+            if device.startswith(f"sw{run[-10:]}"):
+                _tried("ip", "link", "del", device)
+        _tried("ip", "netns", "del", name)
+        _drop_rules()
+
+
+def _drop_rules() -> None:
+    """Take away the routing of pairs that are gone: a namespace takes its devices with it."""
+    used = _used_addresses()
+    for one in json.loads(_tried("ip", "-j", "rule") or "[]"):
+        number, source = one.get("priority", 0) - FIRST_TABLE, one.get("src", "")
+        ours = 0 <= number < MOST_PAIRS and source == str(POOL[2 * number + 1])
+        if ours and str(POOL[2 * number]) not in used:
+            table = str(FIRST_TABLE + number)
+            _tried("ip", "rule", "del", "from", source, "priority", table)
+            _tried("ip", "route", "flush", "table", table)
 
 
 def sweep(mark: str) -> int:
@@ -173,6 +190,12 @@ def sweep(mark: str) -> int:
     left = sorted(NAMESPACES.glob(f"{prefix}*")) if NAMESPACES.is_dir() else []
     for one in left:
         remove(one.name, one.name.removeprefix(prefix))
+    with _one_at_a_time:
+        _drop_rules()
+        for line in _tried("nft", "list", "tables", "ip").splitlines():
+            table = line.rpartition(" ")[2]
+            if table.startswith("skyweave_") and table != GUARD:
+                _tried("nft", "delete", "table", "ip", table)
     return len(left)
 
 
@@ -181,6 +204,26 @@ def default_devices(uplinks: dict[str, str]) -> list[str]:
     if uplinks:
         return sorted(set(uplinks.values()))
     return [_default_device(json.loads(tool("ip", "-j", "-4", "route") or "[]"))]
+
+
+def guard(devices: Sequence[str]) -> None:
+    """Let uplinks carry for runs alone: forwarding does not make a router of the machine.
+
+    ``devices`` are those that carried for nobody before; :func:`unguard` takes it back.
+    """
+    unguard()
+    if not devices:
+        return
+    names = ", ".join(f'"{one}"' for one in devices)
+    tool("nft", "-f", "-", given=(
+        f"table ip {GUARD} {{ chain forward {{ type filter hook forward priority -5; "
+        f'policy accept; iifname {{ {names} }} oifname != "sw*" drop; }} }}\n'
+    ))  # fmt: skip
+
+
+def unguard() -> None:
+    """Take away the rules of :func:`guard`."""
+    _tried("nft", "delete", "table", "ip", GUARD)
 
 
 def _rules(
@@ -244,8 +287,8 @@ def _used_addresses() -> set[str]:
     return {address["local"] for one in said for address in one.get("addr_info", ())}
 
 
-def _counters() -> list[tuple[str, int, int]]:
-    """Return device, bytes received and bytes sent of all devices of this namespace."""
+def counters() -> list[tuple[str, int, int]]:
+    """Return name, bytes received and bytes sent of all devices of this namespace."""
     found = []
     for line in Path("/proc/thread-self/net/dev").read_text().splitlines()[2:]:
         name, _, numbers = line.partition(":")

@@ -126,6 +126,20 @@ class Sandbox:
         """Return the bytes sent and received so far."""
         return self.network.traffic()
 
+    @property
+    def devices(self) -> tuple[str, ...]:
+        """The names of its uplinks, inside."""
+        return tuple(link.name for link in self.network.links)
+
+    def excess(self) -> str | None:
+        """Return which limit it is beyond, in a sentence; ``None``: it is within them."""
+        carried, written, limits = sum(self.traffic()), self.results_bytes(), self._limits
+        if carried >= limits.network_bytes:
+            return f"it has carried {limits.network_bytes:,} bytes, all that it was allowed"
+        if written > limits.artefact_bytes:
+            return f"it has written {written:,} bytes, and {limits.artefact_bytes:,} are allowed"
+        return None
+
     def results_bytes(self) -> int:
         """Return how much it has written."""
         total = 0

@@ -167,7 +167,12 @@ def upgrade() -> None:
     op.create_index(op.f("ix_runs_experiment"), "runs", ["experiment"], unique=False)
     op.create_index("ix_runs_node_start", "runs", ["node", "start"], unique=False)
     op.create_index(
-        "uq_runs_occurrence", "runs", ["experiment", "node", "start", "again_of"], unique=True
+        "uq_runs_occurrence",
+        "runs",
+        ["experiment", "start", "again_of"],
+        unique=True,
+        sqlite_where=sa.text('"trigger" IS NULL'),
+        postgresql_where=sa.text('"trigger" IS NULL'),
     )
     op.create_table(
         "artefacts",
