@@ -18,6 +18,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -26,12 +27,14 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from far import CODE, NODE, FarOrchestrator, run_id, specification
 from owner import Owner, need_sandbox, owners
 
+from skyweave.data import load
 from skyweave.testbed.errors import TestbedError
 from skyweave.testbed.node.home import Home, join
 from skyweave.testbed.node.tools import within
-from skyweave.testbed.wire import Invitation, KernelSettings, Limits, Start, Stop
+from skyweave.testbed.wire import FarEnd, Invitation, KernelSettings, Limits, Start, Stop
 
 KILLS = int(os.environ.get("SKYWEAVE_KILLS", "5"))
+WORLD = "12.0.0.1"
 POLICY = """
 owner = "anna"
 users = ["ben"]
@@ -132,7 +135,9 @@ def test_a_run_is_done_told_and_its_files_are_sent(
     assert (finished.outcome, finished.exit_code, finished.settings_restored) == ("done", 0, True)
     assert {one.fence for one in far.told(run)} == {what.fence}
     names = {one.name for one in finished.artefacts}
-    assert names == {"output.txt", "record.json", "traffic.csv", "results/said.txt"}
+    assert names - {"drive.csv"} == {  # a drive needs two seconds
+        "output.txt", "record.json", "traffic.csv", "round-trips.csv", "results/said.txt",
+    }  # fmt: skip
     sizes = {one.name: one.bytes for one in finished.artefacts}
     far.until(lambda: all(len(far.files.get((run, n), b"")) == sizes[n] for n in names))
     assert far.files[run, "results/said.txt"] == run.encode()
@@ -194,6 +199,37 @@ def _home(owner: Owner, far: FarOrchestrator) -> Path:
 def _place(request: pytest.FixtureRequest) -> None:
     if "home" in request.fixturenames:
         request.getfixturevalue("far").folder = request.getfixturevalue("home").folder
+
+
+def test_what_a_run_met_comes_back_as_a_drive(
+    far: FarOrchestrator, node: Callable[[], Process], owner: Owner, tmp_path: Path
+) -> None:
+    """Bytes and round trips on the uplink, measured by the node beside the run."""
+    node()
+    served = within(owner.world, lambda: socket.create_server(("0.0.0.0", 7777)))
+    end = FarEnd(name="far", address=WORLD, ports={"probe": 7778}, token="x" * 43)
+    program = (
+        "import socket, time\nend = socket.create_connection(('12.0.0.1', 7777))\n"
+        "for _ in range(40): end.sendall(bytes(25_000)); time.sleep(0.1)\n"
+    )
+    what = specification(1, argv=("python3", "-c", program), far_end=end, kind="tcp")
+    far.order(Start(specification=what))
+    peer, _ = served.accept()
+    with served, peer:
+        while peer.recv(1 << 20):
+            pass
+    far.until(lambda: far.is_over(what.run))
+    finished = far.told(what.run)[-1]
+    assert finished.outcome == "done", far.files.get((what.run, "output.txt"))
+    sizes = {one.name: one.bytes for one in finished.artefacts}
+    far.until(lambda: all(len(far.files.get((what.run, n), b"")) == sizes[n] for n in sizes))
+    (tmp_path / "drive.csv").write_bytes(far.files[what.run, "drive.csv"])
+    (drive,) = load(tmp_path / "drive.csv")
+    path = drive.paths["uplink"]
+    assert path.uplink_mbps is not None
+    assert path.rtt_ms is not None
+    assert 1e6 <= finished.sent_bytes < 1.3e6
+    assert 0 < float(np.nanmin(path.rtt_ms.values)) < 1000
 
 
 @pytest.mark.parametrize(

@@ -80,7 +80,7 @@ def synthesise(preset: str | Preset, seed: int, duration_s: float = 600.0) -> Dr
 
 
 def _start(preset: Preset, seed: int) -> datetime:
-    return EPOCH + timedelta(seconds=int(_rng(seed, preset.name, "", "start").integers(60)))
+    return EPOCH + timedelta(seconds=int(stream(seed, preset.name, "", "start").integers(60)))
 
 
 def slot_numbers(start: datetime, count: int) -> npt.NDArray[np.int64]:
@@ -138,13 +138,13 @@ class SyntheticPath:
     def coverage(self, coverage: Coverage) -> Values:
         """The latent of the road's coverage, part of which all paths share; shape (count,)."""
         own = autoregressive(self.rng("coverage"), coverage.tau_s, self.count)
-        common = _rng(self.seed, self.preset.name, "", f"coverage/{coverage.tau_s:g}")
+        common = stream(self.seed, self.preset.name, "", f"coverage/{coverage.tau_s:g}")
         factor = autoregressive(common, coverage.tau_s, self.count)
         return coverage.loading * factor + math.sqrt(1 - coverage.loading**2) * own
 
     def rng(self, purpose: str) -> np.random.Generator:
         """The generator of one purpose of this path."""
-        return _rng(self.seed, self.preset.name, self.name, purpose)
+        return stream(self.seed, self.preset.name, self.name, purpose)
 
     def latent(self, purpose: str, dynamics: Dynamics, shared: bool = False) -> Values:
         """A standard normal latent with the given movement; shape (count,)."""
@@ -155,7 +155,7 @@ class SyntheticPath:
             part = autoregressive(self.rng(f"{purpose}/{tau_s:g}"), tau_s, self.count)
             loading = self.path.shared_loading
             if shared and loading and tau_s >= SHARED_FROM_S:
-                common = _rng(self.seed, self.preset.name, "", f"common/{tau_s:g}")
+                common = stream(self.seed, self.preset.name, "", f"common/{tau_s:g}")
                 factor = autoregressive(common, tau_s, self.count)
                 part = loading * factor + math.sqrt(1 - loading**2) * part
             total += math.sqrt(weight) * part
@@ -196,7 +196,7 @@ class SyntheticPath:
             return outages(self.rng("outage"), own, self.count, cover)
         rest = (own.share - common.share) / (1 - common.share)
         own = own.model_copy(update={"share": rest})
-        together = outages(_rng(self.seed, self.preset.name, "", "outage"), common, self.count)
+        together = outages(stream(self.seed, self.preset.name, "", "outage"), common, self.count)
         return together | outages(self.rng("outage"), own, self.count, cover)
 
     def loss(self, loss: Loss) -> Values:
@@ -219,9 +219,11 @@ def whole_kbits(values: Values) -> Values:
     return np.maximum(np.round(values, 3), 0.001)
 
 
-def autoregressive(rng: np.random.Generator, tau_s: float, count: int) -> Values:
+def autoregressive(
+    rng: np.random.Generator, tau_s: float, count: int, step_s: float = SAMPLE_S
+) -> Values:
     """A stationary AR(1) of unit variance with the correlation exp(-lag/tau); shape (count,)."""
-    keep = math.exp(-SAMPLE_S / tau_s)
+    keep = math.exp(-step_s / tau_s)
     noise = rng.standard_normal(count)
     noise[1:] *= math.sqrt(1 - keep**2)
     steps = accumulate(noise.tolist(), lambda last, new: keep * last + new)
@@ -233,7 +235,7 @@ def normal_cdf(latent: Values) -> Values:
     return np.array([0.5 * math.erfc(-z / math.sqrt(2)) for z in latent.tolist()])
 
 
-def _rng(seed: int, preset: str, path: str, purpose: str) -> np.random.Generator:
+def stream(seed: int, preset: str, path: str, purpose: str) -> np.random.Generator:
     """A generator of its own for each (seed, preset, path, purpose)."""
     digest = hashlib.sha256(f"{preset}\0{path}\0{purpose}".encode()).digest()
     words = np.frombuffer(digest, dtype="<u4").tolist()

@@ -7,6 +7,7 @@
 * ``runs``: plans, and the way of each run to its one end
 * ``api``: the interface over HTTP; ``client``: a client of it
 * ``node``: the agent on a node, and what its owner allows
+* ``measure``: the far end of measurements; ``profiles``: what a run met, as a drive and for others
 """
 
 from skyweave.testbed.errors import ConflictError, MissingError, RefusedError, TestbedError

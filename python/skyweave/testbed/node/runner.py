@@ -12,9 +12,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
+from skyweave.data.writers import drive_text
 from skyweave.errors import SkyweaveError
 from skyweave.testbed.errors import TestbedError
 from skyweave.testbed.node import orders
+from skyweave.testbed.node.beside import Beside
 from skyweave.testbed.node.book import Book
 from skyweave.testbed.node.dial import AwayError, Backoff, Link
 from skyweave.testbed.node.gather import gather
@@ -24,6 +26,7 @@ from skyweave.testbed.node.settings import Leases
 from skyweave.testbed.node.settings.wanted import settings_of
 from skyweave.testbed.node.tools import PATH
 from skyweave.testbed.node.traffic import Traffic
+from skyweave.testbed.profiles import drive_of
 from skyweave.testbed.wire import Finished, Frozen, RunSpecification
 from skyweave.testbed.wire.events import Outcome
 from skyweave.version import code_version
@@ -105,7 +108,7 @@ def crashed(node: Node, what: RunSpecification, started: float | None) -> None:
         run=what.run, fence=what.fence, outcome="crashed", started_unix_s=started,
         why="the node went down while it ran",
     )  # fmt: skip
-    _finish(node, what, sandbox, said, Traffic())
+    _finish(node, what, sandbox, said, {})
 
 
 def _prepare(node: Node, going: Going, sandbox: Sandbox) -> bool:
@@ -163,6 +166,8 @@ def _equip(node: Node, what: RunSpecification, sandbox: Sandbox) -> bool:
 def _go(node: Node, going: Going, sandbox: Sandbox) -> None:
     """Run it to its end and say how that was."""
     what, traffic = going.what, Traffic()
+    far_end = None if what.far_end is None else what.far_end.address
+    beside = Beside(sandbox.network.namespace, sandbox.devices, far_end)
     yielding = node.yielding() if what.priority == "background" else None
     started, code = node.true_time(), None
     outcome: Outcome = "failed"
@@ -175,6 +180,7 @@ def _go(node: Node, going: Going, sandbox: Sandbox) -> None:
         if yielding is not None:
             yielding.close()
         sandbox.kill()
+        beside.close()
     traffic.look(time.time(), sandbox.network.by_link())
     sent, received = sandbox.traffic()
     said = Finished(
@@ -182,7 +188,18 @@ def _go(node: Node, going: Going, sandbox: Sandbox) -> None:
         exit_code=None if code is None else max(-255, min(code, 255)),
         started_unix_s=started, sent_bytes=sent, received_bytes=received,
     )  # fmt: skip
-    _finish(node, what, sandbox, said, traffic)
+    _finish(node, what, sandbox, said, _measured(what, traffic, beside))
+
+
+def _measured(what: RunSpecification, traffic: Traffic, beside: Beside) -> dict[str, bytes]:
+    """Return what the node measured beside a run, as files: counters, round trips, a drive."""
+    found = {"traffic.csv": traffic.csv(), "round-trips.csv": beside.csv()}
+    origin = f"testbed run {what.run} on {what.node}, {what.kind}"
+    drive = drive_of(traffic.rows, beside.probes, f"{what.node}-{what.run[-6:]}", origin)
+    with contextlib.suppress(SkyweaveError):
+        if drive is not None:
+            found["drive.csv"] = drive_text(drive).encode()
+    return found
 
 
 def _watch(
@@ -214,8 +231,9 @@ def _watch(
 
 
 def _finish(
-    node: Node, what: RunSpecification, sandbox: Sandbox, said: Finished, traffic: Traffic
-) -> None:
+    node: Node, what: RunSpecification, sandbox: Sandbox, said: Finished,
+    measured: dict[str, bytes],
+) -> None:  # fmt: skip
     """Restore the settings, gather the files, say that it is over."""
     restored = node.leases.restore(what.run)
     record = sandbox.record() | {
@@ -223,7 +241,7 @@ def _finish(
         "specification": what.model_dump(mode="json", exclude={"far_end": {"token"}}),
         "outcome": said.outcome, "settings_left": restored,
     }  # fmt: skip
-    own = {"record.json": json.dumps(record, indent=1).encode(), "traffic.csv": traffic.csv()}
+    own = {"record.json": json.dumps(record, indent=1).encode(), **measured}
     files, out = gather(
         sandbox.folder, own, orders.allowed(node.policy, what.limits).artefact_bytes
     )
