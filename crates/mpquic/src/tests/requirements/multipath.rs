@@ -190,6 +190,17 @@ fn nothing_leaves_on_a_path_that_was_given_up() {
     assert_eq!(world.links[0][1].carried, before);
 }
 
+/// §3.4: not even the end of the connection, when it was the last.
+#[test]
+fn nothing_leaves_when_the_last_path_was_given_up() {
+    let mut victim = Victim::server();
+    victim.hears(&[Frame::PathAbandon { path: 0, error_code: 7 }]);
+    assert_eq!(victim.own.endpoint.poll_transmit(victim.now), None);
+    victim.own.endpoint.close(victim.now, 1, b"enough");
+    assert_eq!(victim.own.endpoint.poll_transmit(victim.now), None);
+    assert_eq!(victim.own.closed(), None);
+}
+
 /// §3.4: each end gives up the path that the other counts on, and neither hears of it in time. The
 /// connection waits for the client to open another, and goes on there.
 #[test]
