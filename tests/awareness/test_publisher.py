@@ -83,6 +83,26 @@ def test_a_reader_that_takes_nothing_loses_the_oldest(monkeypatch):
     assert said[-2] == "event: samples\ndata: 999"
 
 
+def test_a_reader_says_once_that_it_begins_to_wait():
+    """Where the socket is full, the row waits whole, and the thread is told of it one time."""
+    full, taken = [True], bytearray()
+
+    def send(data: bytes) -> int:
+        if full[0]:
+            raise BlockingIOError
+        taken.extend(data)
+        return len(data)
+
+    reader = Reader(send)
+    assert [reader.push(row) for row in (b"a", b"b", b"c")] == [True, False, False]
+    reader.pump()
+    assert (bytes(taken), reader.waits) == (b"", True)
+    full[0] = False
+    reader.pump()
+    assert (bytes(taken), reader.waits) == (b"abc", False)
+    assert reader.push(b"d") is False
+
+
 def test_a_reader_is_bounded_in_bytes_too():
     reader = Reader(lambda _: 0)
     for _ in range(100):

@@ -51,8 +51,17 @@ def test_two_logs_give_an_answer_with_one_command(log, tmp_path):
     plan = load_plan(out / "study.toml")
     assert [spec.rtt_ms for spec in plan.paths.values()] == [40, 60]
     assert [spec.kind for spec in plan.paths.values()] == ["satellite", "cellular"]
+    assert plan.settings.air == ("both",)
     again = prepare_study(out / "study.toml", StudyOptions(out=tmp_path / "again"))
     assert {job.key for job in again.jobs} == {one.name for one in (out / "records").iterdir()}
+
+
+def test_the_air_is_off_where_one_says_so(log):
+    gathered = gather([log("starlink.csv", STEADY * 3), log("verizon.csv", STEADY * 3)])
+    assert 'air = "both"' in study_text(gathered, Choices())
+    without = study_text(gathered, Choices(air=False))
+    assert 'air = "none"' in without
+    assert "Nothing is lost on the air" in without
 
 
 def test_logs_are_laid_over_each_other_by_their_utc(log):

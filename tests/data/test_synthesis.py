@@ -7,7 +7,7 @@ from skyweave.data.metrics import SLOT_PHASE_S, autocorrelation, correlation, sl
 from skyweave.errors import ConfigError
 from skyweave.synthesis import load_preset, preset_names, synthesise
 from skyweave.synthesis.generator import autoregressive, slot_numbers
-from skyweave.synthesis.preset import preset_text
+from skyweave.synthesis.preset import Dynamics, preset_text
 
 SEEDS = range(1001, 1061)
 """Far from the seeds of studies and examples; no seed at all took part in the fit."""
@@ -59,6 +59,50 @@ def test_a_longer_drive_begins_like_a_shorter_one_and_paths_are_independent():
         values = getattr(short.paths["att"], quantity).values
         assert np.array_equal(values, getattr(long.paths["att"], quantity).values[:100])
         assert np.array_equal(values, getattr(alone.paths["att"], quantity).values)
+
+
+def with_edges(spread_s):
+    """Preset 'midwest' whose Starlink moves at slot edges only."""
+    preset = load_preset("midwest")
+    path = preset.paths["starlink"]
+    dynamics = Dynamics(slot_weight=1.0, edge_spread_s=spread_s, source="a test")
+    downlink = path.downlink_mbps.model_copy(update={"dynamics": dynamics})
+    update = {"downlink_mbps": downlink, "outage": path.outage.model_copy(update={"share": 0.0})}
+    return preset.model_copy(update={"paths": {"starlink": path.model_copy(update=update)}})
+
+
+def changes_about_an_edge(preset, seed):
+    """The clock seconds modulo 15 in which the rate differs from that of the second before."""
+    drive = synthesise(preset, seed, 300)
+    changed = 1 + np.flatnonzero(np.diff(drive.paths["starlink"].downlink_mbps.values))
+    return {int(second) for second in (drive.start.second + changed) % 15}
+
+
+def test_an_edge_divides_a_second_at_one_place_a_drive():
+    sharp, spread = with_edges(0.0), with_edges(2.0)
+    assert all(changes_about_an_edge(sharp, seed) == {SLOT_PHASE_S} for seed in range(8))
+    seen = [changes_about_an_edge(spread, seed) for seed in range(40)]
+    early, late = {SLOT_PHASE_S - 1, SLOT_PHASE_S}, {SLOT_PHASE_S, SLOT_PHASE_S + 1}
+    assert {frozenset(one) for one in seen} == {frozenset(early), frozenset(late)}
+
+
+def test_a_second_with_an_edge_lies_between_both_slots():
+    spread = with_edges(2.0)
+    for seed in range(10):
+        drive = synthesise(spread, seed, 300)
+        rates = drive.paths["starlink"].downlink_mbps.values
+        levels, counts = np.unique(rates, return_counts=True)
+        whole = {float(level) for level in levels[counts > 1]}
+        for place in range(1, len(rates) - 1):
+            if float(rates[place]) not in whole:
+                low, high = sorted((rates[place - 1], rates[place + 1]))
+                assert low <= rates[place] <= high
+
+
+def test_drives_with_spread_edges_begin_alike_whatever_their_length():
+    short, long = (synthesise(with_edges(2.0), 5, seconds) for seconds in (100, 400))
+    values = [one.paths["starlink"].downlink_mbps.values for one in (short, long)]
+    assert np.array_equal(values[0], values[1][:100])
 
 
 def test_drives_say_that_they_are_synthetic(made):

@@ -41,18 +41,12 @@ class _Peer:
         self.end = end
         self.since_s = time.monotonic()
         self.heard = b""
-        self.reader = Reader(self._send)
+        self.reader = Reader(end.send)
         self.levels: frozenset[str] = frozenset()
         self.last = False
         """Whether the connection ends when all is taken."""
         self.watched = False
         """Whether it is waited for until it takes more."""
-
-    def _send(self, data: bytes) -> int:
-        try:
-            return self.end.send(data)
-        except BlockingIOError:
-            return 0
 
 
 class Publisher:
@@ -67,6 +61,7 @@ class Publisher:
             one.setblocking(False)
         self._lock = threading.Lock()
         self._peers: dict[socket.socket, _Peer] = {}
+        self._listeners: dict[str, dict[socket.socket, Reader]] = {level: {} for level in LEVELS}
         self._forecasts: dict[str, ForecastFile] = {}
         self._stopping = False
         self._selector = selectors.DefaultSelector()
@@ -105,14 +100,11 @@ class Publisher:
             return
         slower = False
         with self._lock:
-            for peer in self._peers.values():
-                if level in peer.levels:
-                    waited = peer.reader.waits
-                    try:
-                        peer.reader.push(row)
-                    except OSError:  # its end is seen by the thread
-                        continue
-                    slower |= not waited and peer.reader.waits
+            for reader in self._listeners[level].values():
+                try:
+                    slower |= reader.push(row)
+                except OSError:  # its end is seen by the thread
+                    continue
         if slower:  # the thread has to watch for when it can take more
             self._ring()
 
@@ -209,6 +201,8 @@ class Publisher:
         with self._lock:
             peer.reader.push(_HEAD.format("200 OK", "text/event-stream", "").encode())
             peer.levels = frozenset(levels)
+            for level in peer.levels:
+                self._listeners[level][peer.end] = peer.reader
         return None
 
     def _known(self) -> str:
@@ -247,6 +241,8 @@ class Publisher:
     def _hang_up(self, peer: _Peer) -> None:
         with self._lock:
             self._peers.pop(peer.end, None)
+            for level in peer.levels:
+                self._listeners[level].pop(peer.end, None)
         with contextlib.suppress(KeyError, ValueError):
             self._selector.unregister(peer.end)
         peer.end.close()

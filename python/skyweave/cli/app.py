@@ -72,8 +72,19 @@ COMMANDS = {
     "trigger": Later(
         "skyweave.cli.trigger:trigger_app", "Conditions over recent samples that start runs."
     ),
+    "node": Later(
+        "skyweave.cli.node:node_app", "Lend this machine to a testbed, by its owner's policy."
+    ),
+    "measure": Later(
+        "skyweave.cli.measure:measure_app",
+        "The far end of a testbed's measurements, and measuring against it.",
+    ),
     "lab": Later(
         "skyweave.cli.lab:lab_app", "Experiments with everything at once, on this machine alone."
+    ),
+    "testbed": Later(
+        "skyweave.cli.testbed:testbed_app",
+        "Nodes at volunteers' terminals: lend one, run experiments on all.",
     ),
     "awareness": Later(
         "skyweave.cli.awareness:awareness_app",

@@ -66,6 +66,9 @@ def compare(
         ),
     ] = None,
     piece_s: Annotated[float, typer.Option(min=5, help="Seconds of each piece.")] = 30.0,
+    air: Annotated[
+        bool, typer.Option("--air/--no-air", help="Jitter and losses that logs of rates lack.")
+    ] = True,
     align: Annotated[
         Align, typer.Option(help="By UTC, or all logs from their start: for those without a clock.")
     ] = "utc",
@@ -91,6 +94,7 @@ def compare(
         rtt_ms=_numbers("--rtt", rtt),
         piece_s=piece_s,
         pieces=pieces,
+        air=air,
     )
     reading = Reading(
         columns=mapping(column), align=align, shift_s=_numbers("--shift", shift),

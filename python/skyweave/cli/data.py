@@ -117,7 +117,14 @@ def import_file(
 @data_app.command("export")
 def export(
     source: Annotated[str, typer.Argument(help="A file, a folder, a data set or a preset.")],
-    to: Annotated[Target, typer.Option("--to", help="csv, parquet, or mahimahi (.down, .up).")],
+    to: Annotated[
+        Target,
+        typer.Option(
+            "--to",
+            help="csv, parquet, mahimahi (.down, .up), netem (a script of tc), "
+            "leoreplayer, hypatia, starrynet.",
+        ),
+    ],
     out: Annotated[Path, typer.Option("--out", help="New folder for the files.")],
     format: FormatOption = None,
     data: DataOption = None,

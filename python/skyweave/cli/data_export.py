@@ -10,20 +10,28 @@ from skyweave.data.writers import new_folder, safe_names, write_bytes, write_dri
 from skyweave.errors import DataError
 from skyweave.model.drive import Drive
 
-Target = Literal["csv", "mahimahi", "parquet"]
+Target = Literal["csv", "mahimahi", "parquet", "netem", "leoreplayer", "hypatia", "starrynet"]
 
 
 def export_drives(drives: Sequence[Drive], to: Target, out: Path) -> list[Path]:
     """Write drives into a new folder, all of them or none, and return the files.
 
     ``csv``: plain CSV; ``parquet``: the table of :meth:`Drive.to_frame`; ``mahimahi``: for each
-    drive a folder with ``<path>.down`` and ``<path>.up``.
+    drive a folder with ``<path>.down`` and ``<path>.up``; the others:
+    :func:`skyweave.testbed.profiles.export_profile`, a folder for each drive.
 
     Raises :class:`DataError` if the folder exists
     and is not empty, or a drive has nothing that the format holds.
     """
     if to == "csv":
         return write_drives(out, drives)
+    if to != "mahimahi" and to != "parquet":
+        from skyweave.testbed.profiles import export_profile
+
+        with new_folder(out) as draft:
+            named = zip(safe_names(one.name for one in drives), drives, strict=True)
+            files = [f for name, one in named for f in export_profile(one, to, draft / name)]
+        return [out / file.relative_to(draft) for file in files]
     write = _mahimahi if to == "mahimahi" else _parquet
     with new_folder(out) as draft:
         written = [

@@ -29,14 +29,16 @@ def compare(
     kinds: Sequence[Kind] = (),
     align: Literal["utc", "start"] = "utc",
     pieces: int | None = None,
+    air: bool = True,
     out: str | Path | None = None,
     jobs: int | None = None,
 ) -> pl.DataFrame:
     """Return what bonding gives, as one row for each path set, transport and algorithm.
 
     ``source``: drives, or files as ``skyweave compare`` takes them, not both. ``rtt_ms``, ``pings``
-    and ``kinds`` are one for each network. ``out`` keeps study, records and report; without it they
-    are thrown away. Columns: ``direction``, ``paths``, ``label``, ``transport``, ``scheduler``,
+    and ``kinds`` are one for each network. ``air``: jitter and losses of a model where logs
+    have none (docs/data.md). ``out`` keeps study, records and report; without it they are thrown
+    away. Columns: ``direction``, ``paths``, ``label``, ``transport``, ``scheduler``,
     ``congestion``, ``median_mbps`` with its 95 % interval ``median_low`` and ``median_high``,
     ``p5_mbps``, ``mean_mbps``, ``zero_share`` (0 to 1), ``gain`` (over the best network alone),
     ``pieces``. Raises :class:`skyweave.SkyweaveError` as the command does.
@@ -44,7 +46,7 @@ def compare(
     sources = [source] if isinstance(source, Drive | str | Path) else list(source)
     choices = Choices(
         transports=tuple(transports), schedulers=tuple(schedulers), congestion=tuple(congestion),
-        rtt_ms=tuple(rtt_ms), pieces=pieces,
+        rtt_ms=tuple(rtt_ms), pieces=pieces, air=air,
     )  # fmt: skip
     reading = Reading(align=align, kinds=tuple(kinds), pings=[Path(one) for one in pings])
     gathered = _gathered(sources, reading)

@@ -46,6 +46,8 @@ class Choices:
     rtt_ms: tuple[float, ...] = ()
     piece_s: float = 30.0
     pieces: int | None = None
+    air: bool = True
+    """Whether the model of the air adds the jitter and the losses that rates do not have."""
 
 
 def study_text(gathered: Gathered, choices: Choices) -> str:
@@ -63,7 +65,7 @@ def study_text(gathered: Gathered, choices: Choices) -> str:
         f"about = {_text(_about(choices))}",
         "",
         "[report]",
-        f"assumptions = {_list([*gathered.took, *gathered.notes, *_assumptions(gathered)])}",
+        f"assumptions = {_list([*gathered.took, *gathered.notes, *_assumptions(choices)])}",
         "",
         "[[drives]]",
         'name = "measured"',
@@ -93,11 +95,15 @@ def _about(choices: Choices) -> str:
     )
 
 
-def _assumptions(gathered: Gathered) -> list[str]:
-    del gathered
+def _assumptions(choices: Choices) -> list[str]:
+    air = (
+        "Satellite and cellular networks have the jitter (above the least round trip, unless that "
+        "was measured second by second) and the losses of a model fitted to pings of public sets."
+    )
     return [
         "The logs are taken for capacities. What one TCP connection reached is less than that.",
-        "Queues are drop-tail and hold 1000 packets; losses on the air are not modelled.",
+        "Queues are drop-tail and hold 1000 packets.",
+        air if choices.air else "Nothing is lost on the air, and round trips do not vary.",
         "A direction that was not logged carries 1000 Mbit/s: it has the ACKs alone.",
     ]
 
@@ -191,6 +197,7 @@ def _settings(choices: Choices, directions: Sequence[str]) -> list[str]:
         "send_buffer_mb = 4.194304",
         "receive_buffer_mb = 6.291456",
         "allow_dead_paths = true # a network that is gone for a whole piece counts as 0 Mbit/s",
+        f'air = "{"both" if choices.air else "none"}" # jitter and losses that logs of rates lack',
     ]
 
 

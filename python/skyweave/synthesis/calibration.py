@@ -19,7 +19,6 @@ from skyweave.data.metrics import (
     STANDARD_PERCENTS,
     SlotProfile,
     autocorrelation,
-    changes_by_second,
     correlation,
     outage_share,
     quantiles,
@@ -27,11 +26,18 @@ from skyweave.data.metrics import (
     slot_profile,
 )
 from skyweave.errors import DataError
-from skyweave.model.drive import Drive, Series, Values
+from skyweave.model.drive import Drive, Values
 from skyweave.synthesis.copula import hermite_coefficients, latent_correlation
 from skyweave.synthesis.fitting import non_negative_fit
 from skyweave.synthesis.generator import SHARED_FROM_S, synthesise
 from skyweave.synthesis.preset import Dynamics, Outage, PathPreset, Point, Preset, Quantity
+from skyweave.synthesis.slotfit import (
+    Pieces,
+    edge_spread_s,
+    slot_weight_of,
+    with_clocks,
+    without_outages,
+)
 
 TABLE = (0, 0.005, 0.01, 0.02, *(round(0.05 * k, 2) for k in range(1, 20)), 0.98, 0.99, 0.995, 1)
 TAUS_S = (0.3, 1.5, 6.0, 25.0, 120.0, 900.0)
@@ -42,9 +48,12 @@ FIRST_CHECK_SEED = 1001
 """Seeds of the side-by-side start here; studies and examples use smaller ones."""
 
 
-def fit(drives: Sequence[Drive], base: Preset, label: str) -> Preset:
+def fit(
+    drives: Sequence[Drive], base: Preset, label: str, taus_s: Sequence[float] = TAUS_S
+) -> Preset:
     """``base`` with its downlinks refitted to ``drives``; ``label`` becomes the sources' name.
 
+    ``taus_s``: the time constants that the parts of a downlink's latent may have, in seconds.
     Paths of ``base`` that no drive has stay as they are. Raises :class:`DataError` if none has any.
     """
     pieces = {name: _downlinks(drives, name) for name in base.paths}
@@ -54,13 +63,10 @@ def fit(drives: Sequence[Drive], base: Preset, label: str) -> Preset:
         raise DataError(f"no drive has a downlink of {wanted}; give the data set of the preset")
     paths = dict(base.paths)
     for name in known:
-        paths[name] = _fit_path(base.paths[name], pieces[name], label)
+        paths[name] = _fit_path(base.paths[name], pieces[name], label, taus_s)
     for name, loading in _loadings(drives, paths, known).items():
         paths[name] = paths[name].model_copy(update={"shared_loading": loading})
     return Preset.model_validate(base.model_copy(update={"paths": paths}).model_dump())
-
-
-Pieces = list[tuple[Series, Drive]]
 
 
 def _downlinks(drives: Sequence[Drive], path: str) -> Pieces:
@@ -68,21 +74,20 @@ def _downlinks(drives: Sequence[Drive], path: str) -> Pieces:
     return [(series, drive) for series, drive in found if series is not None]
 
 
-def _without_outages(values: Values) -> Values:
-    return np.where(values > 0, values, np.nan)
-
-
-def _fit_path(path: PathPreset, pieces: Pieces, label: str) -> PathPreset:
+def _fit_path(path: PathPreset, pieces: Pieces, label: str, taus_s: Sequence[float]) -> PathPreset:
     values = [series.values for series, _ in pieces]
     source = f"fitted to {label}"
     share = round(outage_share(np.concatenate(values)), 6)
     table = _table(values, share, source)
-    shape = _shape(table, share)
-    measured = autocorrelation([_without_outages(piece) for piece in values], LAGS)
+    shape = shape_of(table, share)
+    measured = autocorrelation([without_outages(piece) for piece in values], LAGS)
     wanted = latent_correlation(measured, shape, shape)
     step = 1 - float(wanted[0])
-    slot_weight = _slot_weight(pieces, step) if path.kind == "starlink" else 0.0
-    dynamics = _fit_dynamics(wanted, slot_weight, source)
+    timed = with_clocks(pieces) if path.kind == "starlink" else []
+    slot_weight = slot_weight_of(timed, step)
+    dynamics = dynamics_of(wanted, slot_weight, source, taus_s)
+    if slot_weight:
+        dynamics = dynamics.model_copy(update={"edge_spread_s": edge_spread_s(timed)})
     downlink = Quantity(quantiles=table, dynamics=dynamics)
     lengths = np.concatenate([run_lengths(piece == 0) for piece in values])
     durations = path.outage.durations_s
@@ -110,7 +115,7 @@ def _table(values: list[Values], share: float, source: str) -> tuple[Point, ...]
     return tuple(points)
 
 
-def _shape(table: Sequence[Point], share: float) -> Values:
+def shape_of(table: Sequence[Point], share: float = 0.0) -> Values:
     """Hermite coefficients of the table's part above the outage share."""
     known, values = [point.p for point in table], [point.value for point in table]
     return hermite_coefficients(lambda u: np.interp(share + (1 - share) * u, known, values))
@@ -125,49 +130,16 @@ def _after_outage(quantity: Quantity, share: float) -> Quantity:
     return quantity.model_copy(update={"quantiles": kept})
 
 
-def _slot_weight(pieces: Pieces, latent_step: float) -> float:
-    """The share of the latent's variance that is redrawn at slot boundaries.
-
-    ``latent_step`` is 1 - the latent's correlation over one second, all seconds together. If the
-    boundary's step is S times that of the other 14 seconds, theirs is step·15/(14 + S) and the
-    weight is (S - 1) times that. S is taken from squared changes, which rare large ones rule, and
-    as the square of the ratio of absolute changes, which the many small ones rule; measured changes
-    are wilder than Gaussian ones, so that the two differ: the mean weight misses both the least.
-    """
-    timed = [
-        (Series(series.times_s, _without_outages(series.values)), drive.start)
-        for series, drive in pieces
-        if drive.start is not None
-    ]
-    profile = slot_profile(timed)
-    if profile is None or not profile.found:
-        return 0.0
-    changes, seconds = changes_by_second(timed)
-    counts = np.bincount(seconds, minlength=SLOT_S)
-    squares = _boundary_ratio(np.bincount(seconds, changes**2, SLOT_S) / counts)
-    absolute = _boundary_ratio(profile.change_by_second) ** 2
-    steps = [(s - 1) * latent_step * SLOT_S / (SLOT_S - 1 + s) for s in (squares, absolute)]
-    return round(float(np.clip(np.mean(steps), 0, 0.9)), 4)
-
-
-def _boundary_ratio(by_second: Values) -> float:
-    """How much more changes at the boundary than in another second.
-
-    Phone clocks smear the boundary, so the excess of five seconds around the largest is summed.
-    """
-    around = (int(np.argmax(by_second)) + np.arange(-2, 3)) % SLOT_S
-    rest = float(np.delete(by_second, around).mean())
-    return 1 + max(0.0, float((by_second[around] - rest).sum())) / rest
-
-
-def _fit_dynamics(measured: Values, slot_weight: float, source: str) -> Dynamics:
+def dynamics_of(
+    measured: Values, slot_weight: float, source: str, taus_s: Sequence[float] = TAUS_S
+) -> Dynamics:
     """Non-negative weights of the AR(1) parts that follow the measured autocorrelation best."""
     lags = np.array(LAGS, dtype=float)
     known = ~np.isnan(measured)
     slots = slot_weight * np.clip(1 - lags / SLOT_S, 0, None)
-    parts = np.exp(-lags[:, None] / np.array(TAUS_S))[known]
+    parts = np.exp(-lags[:, None] / np.array(taus_s))[known]
     weights = non_negative_fit(parts, (measured - slots)[known], total=1 - slot_weight)
-    kept = [(tau, weight) for tau, weight in zip(TAUS_S, weights, strict=True) if weight > 0.005]
+    kept = [(tau, weight) for tau, weight in zip(taus_s, weights, strict=True) if weight > 0.005]
     scale = (1 - slot_weight) / sum(weight for _, weight in kept)
     rounded = [round(weight * scale, 4) for _, weight in kept]
     rounded[0] = round(rounded[0] + 1 - slot_weight - sum(rounded), 4)
@@ -188,7 +160,7 @@ def _loadings(
         left, right = _together(drives, a, b)
         if not len(left):
             continue
-        shapes = [_shape(paths[n].downlink_mbps.quantiles, paths[n].outage.share) for n in (a, b)]
+        shapes = [shape_of(paths[n].downlink_mbps.quantiles, paths[n].outage.share) for n in (a, b)]
         latent = float(latent_correlation(np.array(correlation(left, right)), *shapes))
         common = _slow_overlap(paths[a].downlink_mbps.dynamics, paths[b].downlink_mbps.dynamics)
         wanted[a, b] = wanted[b, a] = latent / max(common, 0.05)
@@ -210,7 +182,7 @@ def _together(drives: Sequence[Drive], a: str, b: str) -> tuple[Values, Values]:
         return np.empty(0), np.empty(0)
     left = np.concatenate([s.values for s, _ in _downlinks(both, a)])
     right = np.concatenate([s.values for s, _ in _downlinks(both, b)])
-    return _without_outages(left), _without_outages(right)
+    return without_outages(left), without_outages(right)
 
 
 def _slow_overlap(a: Dynamics, b: Dynamics) -> float:

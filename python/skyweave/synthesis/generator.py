@@ -66,7 +66,7 @@ def synthesise(preset: str | Preset, seed: int, duration_s: float = 600.0) -> Dr
         )
     count = math.ceil(duration_s / SAMPLE_S)
     start = _start(preset, seed)
-    slots = slot_numbers(start, count)
+    slots = slot_numbers(start, count + 1)
     return Drive(
         name=f"{preset.name}-{seed}",
         origin=f"synthetic: preset {preset.name}, seed {seed}",
@@ -80,7 +80,7 @@ def synthesise(preset: str | Preset, seed: int, duration_s: float = 600.0) -> Dr
 
 
 def _start(preset: Preset, seed: int) -> datetime:
-    return EPOCH + timedelta(seconds=int(_rng(seed, preset.name, "", "start").integers(60)))
+    return EPOCH + timedelta(seconds=int(stream(seed, preset.name, "", "start").integers(60)))
 
 
 def slot_numbers(start: datetime, count: int) -> npt.NDArray[np.int64]:
@@ -92,18 +92,22 @@ def slot_numbers(start: datetime, count: int) -> npt.NDArray[np.int64]:
 def drive_path(preset: Preset, name: str, seed: int, count: int) -> SyntheticPath:
     """The draws of one path of the drive of ``seed`` and ``count`` seconds."""
     return SyntheticPath(
-        preset, name, preset.paths[name], seed, slot_numbers(_start(preset, seed), count)
+        preset, name, preset.paths[name], seed, slot_numbers(_start(preset, seed), count + 1)
     )
 
 
 class SyntheticPath:
-    """The draws of one path; each method uses a generator of its own."""
+    """The draws of one path; each method uses a generator of its own.
+
+    ``slots``: the slot of each second, and of the one after the last.
+    """
 
     def __init__(
         self, preset: Preset, name: str, path: PathPreset, seed: int, slots: npt.NDArray[np.int64]
     ) -> None:
-        self.preset, self.name, self.path, self.seed, self.slots = preset, name, path, seed, slots
-        self.count = len(slots)
+        self.preset, self.name, self.path, self.seed = preset, name, path, seed
+        self.slots, self.next_slots = slots[:-1], slots[1:]
+        self.count = len(self.slots)
 
     def trace(self) -> PathTrace:
         """All series of the path on the times 0, 1, 2, … s."""
@@ -134,29 +138,43 @@ class SyntheticPath:
     def coverage(self, coverage: Coverage) -> Values:
         """The latent of the road's coverage, part of which all paths share; shape (count,)."""
         own = autoregressive(self.rng("coverage"), coverage.tau_s, self.count)
-        common = _rng(self.seed, self.preset.name, "", f"coverage/{coverage.tau_s:g}")
+        common = stream(self.seed, self.preset.name, "", f"coverage/{coverage.tau_s:g}")
         factor = autoregressive(common, coverage.tau_s, self.count)
         return coverage.loading * factor + math.sqrt(1 - coverage.loading**2) * own
 
     def rng(self, purpose: str) -> np.random.Generator:
         """The generator of one purpose of this path."""
-        return _rng(self.seed, self.preset.name, self.name, purpose)
+        return stream(self.seed, self.preset.name, self.name, purpose)
 
     def latent(self, purpose: str, dynamics: Dynamics, shared: bool = False) -> Values:
         """A standard normal latent with the given movement; shape (count,)."""
         total = np.zeros(self.count)
         if dynamics.slot_weight:
-            draws = self.rng(f"{purpose}/slots").standard_normal(int(self.slots[-1]) + 1)
-            total += math.sqrt(dynamics.slot_weight) * draws[self.slots]
+            total += math.sqrt(dynamics.slot_weight) * self.slot_levels(purpose, dynamics)
         for tau_s, weight in zip(dynamics.taus_s, dynamics.weights, strict=True):
             part = autoregressive(self.rng(f"{purpose}/{tau_s:g}"), tau_s, self.count)
             loading = self.path.shared_loading
             if shared and loading and tau_s >= SHARED_FROM_S:
-                common = _rng(self.seed, self.preset.name, "", f"common/{tau_s:g}")
+                common = stream(self.seed, self.preset.name, "", f"common/{tau_s:g}")
                 factor = autoregressive(common, tau_s, self.count)
                 part = loading * factor + math.sqrt(1 - loading**2) * part
             total += math.sqrt(weight) * part
         return total
+
+    def slot_levels(self, purpose: str, dynamics: Dynamics) -> Values:
+        """The part of a latent that each slot draws anew; shape (count,).
+
+        The edges of a path lie a part of a second off, the same for all of its quantities; a second
+        with an edge in it has the mean of both slots.
+        """
+        draws = self.rng(f"{purpose}/slots").standard_normal(int(self.next_slots[-1]) + 1)
+        levels = draws[self.slots]
+        if not dynamics.edge_spread_s:
+            return levels
+        late_s = dynamics.edge_spread_s * (float(self.rng("edge").random()) - 0.5)
+        if late_s < 0:
+            return levels + late_s * (levels - draws[self.next_slots])
+        return levels + late_s * (np.concatenate([levels[:1], levels[:-1]]) - levels)
 
     def coupled(self, purpose: str, quantity: Quantity, base: Values) -> Values:
         """A latent for another quantity that follows the downlink's as far as it says."""
@@ -178,7 +196,7 @@ class SyntheticPath:
             return outages(self.rng("outage"), own, self.count, cover)
         rest = (own.share - common.share) / (1 - common.share)
         own = own.model_copy(update={"share": rest})
-        together = outages(_rng(self.seed, self.preset.name, "", "outage"), common, self.count)
+        together = outages(stream(self.seed, self.preset.name, "", "outage"), common, self.count)
         return together | outages(self.rng("outage"), own, self.count, cover)
 
     def loss(self, loss: Loss) -> Values:
@@ -201,9 +219,11 @@ def whole_kbits(values: Values) -> Values:
     return np.maximum(np.round(values, 3), 0.001)
 
 
-def autoregressive(rng: np.random.Generator, tau_s: float, count: int) -> Values:
+def autoregressive(
+    rng: np.random.Generator, tau_s: float, count: int, step_s: float = SAMPLE_S
+) -> Values:
     """A stationary AR(1) of unit variance with the correlation exp(-lag/tau); shape (count,)."""
-    keep = math.exp(-SAMPLE_S / tau_s)
+    keep = math.exp(-step_s / tau_s)
     noise = rng.standard_normal(count)
     noise[1:] *= math.sqrt(1 - keep**2)
     steps = accumulate(noise.tolist(), lambda last, new: keep * last + new)
@@ -215,7 +235,7 @@ def normal_cdf(latent: Values) -> Values:
     return np.array([0.5 * math.erfc(-z / math.sqrt(2)) for z in latent.tolist()])
 
 
-def _rng(seed: int, preset: str, path: str, purpose: str) -> np.random.Generator:
+def stream(seed: int, preset: str, path: str, purpose: str) -> np.random.Generator:
     """A generator of its own for each (seed, preset, path, purpose)."""
     digest = hashlib.sha256(f"{preset}\0{path}\0{purpose}".encode()).digest()
     words = np.frombuffer(digest, dtype="<u4").tolist()

@@ -18,11 +18,13 @@ Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 NonNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
-class _Model(BaseModel):
+class Checked(BaseModel):
+    """Read from TOML: unknown keys are refused, nothing changes later."""
+
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Point(_Model):
+class Point(Checked):
     """One quantile: ``value`` (Mbit/s or ms) at share ``p``, and where it is from."""
 
     p: Share
@@ -30,14 +32,18 @@ class Point(_Model):
     source: str = Field(min_length=1)
 
 
-class Dynamics(_Model):
+class Dynamics(Checked):
     """How a Gaussian latent moves: unit variance, split over parts.
 
     ``slot_weight`` is redrawn at each 15 s slot; each of ``weights`` is an AR(1) with the time
-    constant of the same place in ``taus_s``. All weights together are 1.
+    constant of the same place in ``taus_s``. All weights together are 1. Slot edges of a drive lie
+    off the second of its clock by one draw, uniform over ``edge_spread_s`` about it, and the second
+    that an edge divides has the mean of both levels: clocks of measured drives err, and a rate over
+    a second knows no sharper edge. 0: all edges on the second.
     """
 
     slot_weight: Share = 0.0
+    edge_spread_s: Annotated[float, Field(ge=0, le=2, allow_inf_nan=False)] = 0.0
     taus_s: tuple[Positive, ...] = ()
     weights: tuple[Share, ...] = ()
     source: str = Field(min_length=1)
@@ -71,7 +77,7 @@ def at(table: Table, share: Values) -> Values:
     return np.interp(share, [point.p for point in table], [point.value for point in table])
 
 
-class Coverage(_Model):
+class Coverage(Checked):
     """The level of a stretch of road, about which the seconds of a run move.
 
     The level has a latent of its own: an AR(1) of time constant ``tau_s`` that follows the common
@@ -90,14 +96,14 @@ class Coverage(_Model):
     source: str = Field(min_length=1)
 
 
-class RunMeans(_Model):
+class RunMeans(Checked):
     """Quantiles over the means of runs of ``run_s`` seconds, outages included: an input."""
 
     run_s: Positive
     quantiles: Table
 
 
-class Quantity(_Model):
+class Quantity(Checked):
     """Distribution and movement of one quantity.
 
     Without ``coverage``, ``quantiles`` are of seconds, outages included. With it they are of the
@@ -127,7 +133,7 @@ class Quantity(_Model):
         return at(self.quantiles, share)
 
 
-class Outage(_Model):
+class Outage(Checked):
     """Stretches in which a path delivers nothing, both directions at once.
 
     They take ``share`` of all seconds; their lengths in seconds are drawn from ``durations_s``
@@ -141,7 +147,7 @@ class Outage(_Model):
     source: str = Field(min_length=1)
 
 
-class Loss(_Model):
+class Loss(Checked):
     """Share of packets lost by the radio: ``base``, and ``boundary`` in slot-boundary seconds.
 
     A slot boundary is lossy with probability ``boundary_share``.
@@ -153,7 +159,7 @@ class Loss(_Model):
     source: str = Field(min_length=1)
 
 
-class PathPreset(_Model):
+class PathPreset(Checked):
     """One path. ``shared_loading`` is how strongly its slow parts follow the common factor that
     all paths of the preset see (0: not at all)."""
 
@@ -180,7 +186,7 @@ class PathPreset(_Model):
         return self
 
 
-class Preset(_Model):
+class Preset(Checked):
     """A region or data set from which drives are synthesised, 1 s a sample."""
 
     name: str = Field(pattern=r"^[a-z][a-z0-9_-]*$")
@@ -225,12 +231,12 @@ def preset_text(preset: Preset) -> str:
     """The preset as TOML, one number a line with its source, as :func:`load_preset` reads it."""
     lines = [f"{key} = {_text(getattr(preset, key))}" for key in ("name", "title", "note")]
     if preset.common_outage:
-        lines += _record("common_outage", preset.common_outage)
+        lines += record_lines("common_outage", preset.common_outage)
     for name, path in preset.paths.items():
         lines += ["", f"[paths.{name}]", f'kind = "{path.kind}"']
         lines.append(f"shared_loading = {path.shared_loading:g}")
-        lines += _record(f"paths.{name}.outage", path.outage)
-        lines += _record(f"paths.{name}.loss_ratio", path.loss_ratio)
+        lines += record_lines(f"paths.{name}.outage", path.outage)
+        lines += record_lines(f"paths.{name}.loss_ratio", path.loss_ratio)
         for key in ("downlink_mbps", "uplink_mbps", "rtt_ms"):
             lines += _quantity(f"paths.{name}.{key}", getattr(path, key))
     return "\n".join(lines) + "\n"
@@ -238,30 +244,32 @@ def preset_text(preset: Preset) -> str:
 
 def _quantity(header: str, quantity: Quantity) -> list[str]:
     lines = ["", f"[{header}]", f"coupling = {quantity.coupling:g}"]
-    lines += _points("quantiles", quantity.quantiles)
+    lines += point_lines("quantiles", quantity.quantiles)
     if quantity.target_run_means:
-        lines += _record(f"{header}.target_run_means", quantity.target_run_means)
+        lines += record_lines(f"{header}.target_run_means", quantity.target_run_means)
     if quantity.coverage:
-        lines += _record(f"{header}.coverage", quantity.coverage)
-    return lines + _record(f"{header}.dynamics", quantity.dynamics)
+        lines += record_lines(f"{header}.coverage", quantity.coverage)
+    return lines + record_lines(f"{header}.dynamics", quantity.dynamics)
 
 
-def _record(header: str, model: BaseModel) -> list[str]:
+def record_lines(header: str, model: BaseModel) -> list[str]:
+    """A table of TOML with the fields of a model, points one a line."""
     lines = ["", f"[{header}]"]
     for key in type(model).model_fields:
         value = getattr(model, key)
         if isinstance(value, str):
             lines.append(f"{key} = {_text(value)}")
         elif isinstance(value, tuple) and isinstance(value[0] if value else None, Point):
-            lines += _points(key, value)
+            lines += point_lines(key, value)
         elif isinstance(value, tuple):
             lines.append(f"{key} = [{', '.join(f'{v:.6g}' for v in value)}]")
-        elif key != "coverage_slope" or value:
+        elif key not in ("coverage_slope", "edge_spread_s") or value:
             lines.append(f"{key} = {value:.6g}")
     return lines
 
 
-def _points(key: str, points: tuple[Point, ...]) -> list[str]:
+def point_lines(key: str, points: tuple[Point, ...]) -> list[str]:
+    """A list of quantiles in TOML, one a line."""
     shown = [
         f"  {{ p = {q.p:g}, value = {q.value:g}, source = {_text(q.source)} }}," for q in points
     ]

@@ -10,6 +10,7 @@ import selectors
 import socket
 import sys
 import time
+from collections.abc import Iterator
 
 from skyweave.printing import put
 
@@ -25,26 +26,40 @@ def connected(name: str) -> socket.socket:
     return end
 
 
+def looked_into(
+    came: list[tuple[int, int, bytes]], seen: dict[int, int], warm: int
+) -> Iterator[int]:
+    """Yield how long events took in ns; ``came`` has reader, moment and bytes, ``seen`` counts."""
+    for number, now_ns, said in came:
+        for sent in _SENT.findall(said):
+            seen[number] = seen.get(number, 0) + 1
+            if seen[number] > warm:
+                yield now_ns - int(sent)
+
+
 def main(name: str, readers: int, deaf: int, warm: int) -> None:
     """Read until all is over; ``warm`` first events of each reader do not count."""
     silent = [connected(name) for _ in range(deaf)]
     seen: dict[int, int] = {}
     delays: list[int] = []
+    came: list[tuple[int, int, bytes]] = []
     with selectors.DefaultSelector() as selector:
         for number in range(readers):
             selector.register(connected(name), selectors.EVENT_READ, number)
         while selector.get_map():
-            for key, _ in selector.select():
+            ready = selector.select(0 if came else None)
+            if not ready:  # nobody waits for this process: time to look into what came
+                delays += looked_into(came, seen, warm)
+                came.clear()
+            for key, _ in ready:
                 end = key.fileobj
                 assert isinstance(end, socket.socket)
-                said, now_ns = end.recv(16_384), time.monotonic_ns()
+                said = end.recv(16_384)
+                came.append((key.data, time.monotonic_ns(), said))
                 if not said:
                     selector.unregister(end)
                     end.close()
-                for sent in _SENT.findall(said):
-                    seen[key.data] = seen.get(key.data, 0) + 1
-                    if seen[key.data] > warm:
-                        delays.append(now_ns - int(sent))
+    delays += looked_into(came, seen, warm)
     for end in silent:
         end.close()
     delays.sort()

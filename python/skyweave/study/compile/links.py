@@ -25,6 +25,7 @@ from skyweave.study.compile.foresight import (
 from skyweave.study.language.handovers import Handovers, Script, script, slot_edges_s
 from skyweave.study.language.label_words import as_queue
 from skyweave.study.language.plan import PathSpec
+from skyweave.synthesis.air import Air, Stretch, load_airs, loss_ratios, round_trips
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,8 @@ class LinkSettings:
     reverse: Literal["trace", "unlimited"] = "trace"
     loss: Literal["path"] | float | dict[str, float] = "path"
     """Loss probability in place of the path's own: of every path, or of those that are named."""
+    air: Literal["none", "round trips", "losses", "both"] = "none"
+    """What the model of the air adds where a path says nothing of its own."""
     handover_s: float | None = None
     gap_s: float | None = None
     """What replaces ``every_s`` and ``gap_s`` of handovers; ``None``: nothing."""
@@ -78,7 +81,7 @@ def build_path(
     outages = trace.outages if handed is None else union((*trace.outages, *handed.outages))
     delays = _delay(name, trace, spec, settings, drive)
     queue = settings.queue if spec.queue is None else as_queue(spec.queue)
-    loss = _loss(name, trace, spec, settings.loss_of(name), drive)
+    loss = _loss(name, trace, spec, settings, drive)
 
     def link(rates: Series | None) -> config.Link:
         return config.Link(
@@ -184,10 +187,23 @@ def _steps(capacity: config.Capacity) -> tuple[Values, Values]:
     return np.zeros(1), np.array([rate])
 
 
+def _air(
+    kind: str, name: str, settings: LinkSettings, drive: str
+) -> tuple[Air | None, Air | None, Stretch]:
+    """Return the models of round trips and of losses of a path, where it has them."""
+    air = None if settings.air == "none" else load_airs().get(kind)
+    stretch = Stretch(f"{drive}/{name}", settings.seed, settings.duration_s, settings.clock)
+    trips = air if settings.air in ("round trips", "both") else None
+    return trips, air if settings.air in ("losses", "both") else None, stretch
+
+
 def _delay(
     name: str, trace: PathTrace, spec: PathSpec, settings: LinkSettings, drive: str
 ) -> config.Delay:
     if isinstance(spec.rtt_ms, float | int):
+        air, _, stretch = _air(spec.kind, name, settings, drive)
+        if air is not None:
+            return delay(round_trips(air, spec.rtt_ms, stretch), settings.rtt_scale)
         return config.ConstantDelay(ms=spec.rtt_ms * settings.rtt_scale / 2)
     if trace.rtt_ms is None or np.isnan(trace.rtt_ms.values).all():
         raise DataError(
@@ -198,9 +214,14 @@ def _delay(
 
 
 def _loss(
-    name: str, trace: PathTrace, spec: PathSpec, swept: float | None, drive: str
+    name: str, trace: PathTrace, spec: PathSpec, settings: LinkSettings, drive: str
 ) -> config.Loss:
+    swept = settings.loss_of(name)
     loss = spec.loss if swept is None else swept
+    _, air, stretch = _air(spec.kind, name, settings, drive)
+    if loss == "none" and air is not None:
+        lost = loss_ratios(air, stretch)
+        return config.LossSteps(times_s=floats(lost.times_s), ratio=floats(lost.values))
     if loss == "none" or swept == 0:
         return config.NoLoss()
     if loss == "trace":

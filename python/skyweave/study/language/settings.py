@@ -204,6 +204,16 @@ class Settings(StudyModel):
             label_of=loss_label,
         ),
     ] = None
+    air: Annotated[
+        tuple[Literal["none", "round trips", "losses", "both"], ...] | None,
+        About(
+            "links",
+            "what the model of the air ([data.md](data.md#the-air)) adds to satellite and cellular "
+            'paths: to a constant `rtt_ms`, taken for the least one, `"round trips"` that vary; to '
+            'a path with `loss = "none"`, `"losses"`; `"both"`',
+            default="none",
+        ),
+    ] = None
     start: Annotated[
         tuple[StartRule, ...] | None,
         About(

@@ -1,0 +1,81 @@
+"""``skyweave testbed tokens`` and ``people``: who may in, and with what."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from skyweave.cli.testbed import Json, show
+from skyweave.console import Console
+from skyweave.printing import put
+from skyweave.testbed.client import Testbed
+from skyweave.testbed.wire.pinning import pin_of
+
+tokens_app = typer.Typer(help="Own tokens: list, make, revoke.", no_args_is_help=True)
+people_app = typer.Typer(help="Accounts: list, add, change.", no_args_is_help=True)
+
+
+@tokens_app.command("list")
+def list_tokens(as_json: Json = False) -> None:
+    """List own tokens, without themselves."""
+    with Testbed.open() as testbed:
+        rows = testbed.ask("GET", "/me/tokens")
+    columns = ("id", "label", "scopes", "created_unix_s", "expires_unix_s", "revoked_unix_s")
+    show(rows, as_json, *columns)
+
+
+@tokens_app.command("make")
+def make_token(
+    label: Annotated[str, typer.Argument(help="What it is for.")],
+    scope: Annotated[
+        list[str] | None, typer.Option(help="read, submit or manage; repeat it. Default: read.")
+    ] = None,
+    days: Annotated[float, typer.Option(min=0.01, max=366, help="How long it is good.")] = 30.0,
+) -> None:
+    """Make a token; it is shown once."""
+    wish = {"label": label, "scopes": scope or ["read"], "days": days}
+    with Testbed.open() as testbed:
+        put(testbed.ask("POST", "/me/tokens", wish)["token"])
+
+
+@tokens_app.command("revoke")
+def revoke_token(token: Annotated[str, typer.Argument(metavar="ID", help="Its id.")]) -> None:
+    """Revoke a token, at once."""
+    with Testbed.open() as testbed:
+        testbed.ask("DELETE", f"/me/tokens/{token}")
+
+
+@people_app.command("list")
+def list_people(as_json: Json = False) -> None:
+    """List accounts."""
+    with Testbed.open() as testbed:
+        rows = testbed.ask("GET", "/people")
+    show(rows, as_json, "name", "role", "created_unix_s", "disabled")
+
+
+@people_app.command("add")
+def add_person(
+    name: Annotated[str, typer.Argument(help="Small letters, digits, hyphens.")],
+    role: Annotated[str, typer.Argument(help="owner, researcher, operator or admin.")],
+) -> None:
+    """Add somebody; hand the line over, it is shown once."""
+    with Testbed.open() as testbed:
+        token = testbed.ask("POST", "/people", {"name": name, "role": role})["token"]
+        certificate = testbed.login.certificate
+    pin = f".{pin_of(certificate)}" if certificate else ""
+    put(f"skyweave testbed login '{testbed.login.url}#{token}{pin}'")
+
+
+@people_app.command("change")
+def change_person(
+    name: Annotated[str, typer.Argument()],
+    role: Annotated[str | None, typer.Option(help="A new role.")] = None,
+    disable: Annotated[
+        bool | None, typer.Option("--disable/--enable", help="Shut out, with all tokens.")
+    ] = None,
+) -> None:
+    """Change a role, or shut somebody out."""
+    with Testbed.open() as testbed:
+        testbed.ask("PATCH", f"/people/{name}", {"role": role, "disabled": disable})
+    Console(soft_wrap=True).print(f"{name}: changed")

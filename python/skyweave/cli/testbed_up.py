@@ -1,0 +1,109 @@
+"""``skyweave testbed up``, ``backup`` and ``restore``: the orchestrator's own side."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from skyweave.console import Console
+from skyweave.errors import ConfigError
+from skyweave.telemetry.address import host_port
+from skyweave.testbed.access import first_admin_code
+from skyweave.testbed.api import Office
+from skyweave.testbed.api.serve import Certificate, own_certificate, serve
+from skyweave.testbed.store import Database, Objects, back_up
+from skyweave.testbed.store import restore as put_back
+from skyweave.testbed.wire import Invitation
+
+Data = Annotated[
+    Path, typer.Option(metavar="DIR", help="Its folder: keys, database, artefacts, uploads.")
+]
+DatabaseUrl = Annotated[
+    str | None, typer.Option("--database", metavar="URL", help="postgresql://..., else SQLite.")
+]
+ArtefactsUrl = Annotated[
+    str | None, typer.Option("--artefacts", metavar="URL", help="s3://..., else a folder.")
+]
+SECRETS = ("orchestrator.pem", "certificate.pem", "certificate.key")
+
+
+def up(
+    data: Data,
+    listen: Annotated[
+        str, typer.Option(metavar="ADDRESS:PORT", help="0.0.0.0:8440 for all the world.")
+    ] = "127.0.0.1:8440",
+    url: Annotated[
+        str | None, typer.Option(metavar="URL", help="How nodes and people reach it.")
+    ] = None,
+    database: DatabaseUrl = None,
+    artefacts: ArtefactsUrl = None,
+    certificate: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="One that the world trusts (PEM).")
+    ] = None,
+    key: Annotated[Path | None, typer.Option(metavar="FILE", help="Its key.")] = None,
+    behind_proxy: Annotated[
+        bool, typer.Option("--behind-proxy", help="Plain HTTP, for a proxy that does TLS.")
+    ] = False,
+) -> None:
+    """Be the orchestrator, until Ctrl-C."""
+    host, port = host_port(listen, "--listen")
+    if (certificate is None) != (key is None):
+        raise ConfigError("give --certificate and --key together, or neither")
+    if behind_proxy and (certificate is not None or url is None):
+        raise ConfigError("--behind-proxy needs --url, the proxy's address, and no --certificate")
+    shown = f"[{host}]" if ":" in host else host
+    url = (url or f"https://{shown}:{port}").rstrip("/")
+    data.mkdir(parents=True, exist_ok=True, mode=0o700)
+    used, pin = None, None
+    if certificate is not None and key is not None:
+        used = Certificate(certificate, key)
+    elif not behind_proxy:
+        used = own_certificate(data, host)
+        pin = used.pin
+    office = Office(data, database, artefacts, url, pin)
+    console = Console(stderr=True, soft_wrap=True)
+    with office.database.write() as connection:
+        code = first_admin_code(connection, office.now())
+    if code is not None:
+        invitation = Invitation(url=url, code=code, pin=pin)
+        console.print("Nobody is an admin yet. Within 15 minutes, in another terminal:")
+        console.print(f"skyweave testbed login '{invitation}' --name YOU")
+    console.print(f"The testbed answers at {url}; Ctrl-C ends it.")
+    try:
+        serve(office, host, port, used)
+    finally:
+        office.close()
+
+
+def backup(
+    data: Data,
+    out: Annotated[Path, typer.Option(metavar="FILE", help="A new tar file. It holds keys.")],
+    database: DatabaseUrl = None,
+    artefacts: ArtefactsUrl = None,
+) -> None:
+    """Write all rows, files and keys into one new file."""
+    if not (data / SECRETS[0]).exists():
+        raise ConfigError(f"{data}: is no folder of 'skyweave testbed up'")
+    there = Database(database or f"sqlite:///{data}/testbed.db")
+    secrets = [data / name for name in SECRETS if (data / name).exists()]
+    rows = back_up(there, Objects(artefacts or data / "artefacts"), secrets, out)
+    there.close()
+    Console(soft_wrap=True).print(f"{out}: {rows:,} rows; keep it as you keep a key")
+
+
+def restore(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Of 'skyweave testbed backup'.")],
+    data: Data,
+    database: DatabaseUrl = None,
+    artefacts: ArtefactsUrl = None,
+) -> None:
+    """Put a backup into a new folder and an empty database."""
+    if data.exists() and any(data.iterdir()):
+        raise ConfigError(f"{data}: is not empty; name a new folder")
+    data.mkdir(parents=True, exist_ok=True, mode=0o700)
+    made = Database(database or f"sqlite:///{data}/testbed.db")
+    rows = put_back(file, made, Objects(artefacts or data / "artefacts"), data)
+    made.close()
+    Console(soft_wrap=True).print(f"{data}: {rows:,} rows; start it with 'skyweave testbed up'")

@@ -1,0 +1,16 @@
+"""Where runs happen: their own namespaces, no capabilities, limits, no way to the owner's network.
+
+* ``groups``: control groups; ``network``: the namespace, its devices and rules; ``cage``: files
+* ``tree``: what a stranger sent, unpacked; ``sandbox``: one run
+"""
+
+from skyweave.testbed.node.sandbox.cage import lacking
+from skyweave.testbed.node.sandbox.groups import Group, Groups, Hierarchy
+from skyweave.testbed.node.sandbox.network import counters, default_devices, guard, unguard
+from skyweave.testbed.node.sandbox.sandbox import Ground, Sandbox
+from skyweave.testbed.node.sandbox.tree import brings_python, unpack
+
+__all__ = [
+    "Ground", "Group", "Groups", "Hierarchy", "Sandbox", "brings_python", "counters",
+    "default_devices", "guard", "lacking", "unguard", "unpack",
+]  # fmt: skip

@@ -1,0 +1,84 @@
+"""What a run sees of this machine, as arguments of bubblewrap: programs to read, two folders.
+
+bubblewrap makes the view as root, then ``setpriv`` gives up the user, all groups and every
+capability: the program is nobody to the kernel, not only in a namespace of its own.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import skyweave
+from skyweave.testbed.node.tools import PATH
+
+USER = 64_917
+"""The user and group of runs: a number that no system gives to anybody."""
+INPUT, RESULTS = "/experiment", "/results"
+TMP_BYTES = 64 * 2**20
+MOST_FILES = 1024
+_SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64")
+_ETC = ("ld.so.cache", "alternatives", "localtime")
+PASSWD = f"run:x:{USER}:{USER}::{RESULTS}:/bin/sh\n"
+NEEDED = ("bwrap", "setpriv", "prlimit", "nsenter", "ip", "nft")
+
+
+def lacking() -> str | None:
+    """Return which program a sandbox needs and this machine lacks; ``None``: all are there."""
+    gone = [name for name in NEEDED if shutil.which(name, path=PATH) is None]
+    if not gone:
+        return None
+    return (
+        f"there is no sandbox without {', '.join(gone)}; "
+        "apt install bubblewrap util-linux iproute2 nftables"
+    )
+
+
+def cage(
+    argv: Sequence[str], results: Path, tree: Path | None, environment: dict[str, str],
+    limits: Sequence[str],
+) -> list[str]:  # fmt: skip
+    """Return the command that runs ``argv`` in the sandbox; ``limits`` are those of ``prlimit``."""
+    seen = ["--tmpfs", "/", "--perms", "0755", "--dir", "/etc"]
+    for name in _SYSTEM:
+        place = Path(name)
+        if place.is_symlink():
+            seen += ["--symlink", str(place.readlink()), name]
+        elif place.exists():
+            seen += ["--ro-bind", name, name]
+    for name in _ETC:
+        seen += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
+    for place in _python():
+        for above in [one for one in reversed(place.parents) if one != Path("/")]:
+            seen += ["--perms", "0755", "--dir", str(above)]
+        seen += ["--ro-bind", str(place), str(place)]
+    seen += ["--proc", "/proc", "--dev", "/dev"]
+    seen += ["--size", str(TMP_BYTES), "--perms", "1777", "--tmpfs", "/tmp"]
+    seen += ["--ro-bind", str(results.parent / "passwd"), "/etc/passwd"]
+    seen += ["--bind", str(results), RESULTS]
+    if tree is not None:
+        seen += ["--ro-bind", str(tree), INPUT]
+    seen += ["--remount-ro", "/", "--chdir", RESULTS]
+    words = [item for name, value in environment.items() for item in ("--setenv", name, value)]
+    return [
+        "prlimit", *limits, "--core=0", f"--nofile={MOST_FILES}",
+        "bwrap", "--die-with-parent", "--new-session", "--unshare-pid", "--unshare-ipc",
+        "--unshare-uts", "--unshare-cgroup-try", "--hostname", "run",
+        "--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID",
+        "--cap-add", "CAP_SETPCAP", "--clearenv", *words, *seen, "--",
+        "setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups", "--no-new-privs",
+        "--inh-caps=-all", "--bounding-set=-all", *argv,
+    ]  # fmt: skip
+
+
+def _python() -> list[Path]:
+    """Return the folders of Python and of this package that are not among the system's."""
+    package = Path(skyweave.__file__).parent.parent
+    places = [Path(sys.prefix), Path(sys.base_prefix), package]
+    outside = [one for one in places if not one.is_relative_to("/usr")]
+    return [
+        one for number, one in enumerate(outside)
+        if not any(one.is_relative_to(other) for other in outside[:number])
+    ]  # fmt: skip

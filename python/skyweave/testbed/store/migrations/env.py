@@ -1,0 +1,9 @@
+"""How Alembic reaches the database: by the connection that ``migrate`` has open."""
+
+from alembic import context
+
+from skyweave.testbed.store.tables import metadata
+
+connection = context.config.attributes["connection"]
+context.configure(connection=connection, target_metadata=metadata)
+context.run_migrations()

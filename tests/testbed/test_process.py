@@ -1,0 +1,125 @@
+"""The orchestrator as a process: killed at random, asked by its client, by a node over TLS."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from crashes import faults, kill_at_random
+from http_node import CONTENT, HttpNode
+from orchestrator import Orchestrator
+
+from skyweave.errors import ConfigError
+from skyweave.testbed.client import Login, Testbed, log_in, pack, parse_address
+from skyweave.testbed.errors import ConflictError, RefusedError, TestbedError
+from skyweave.testbed.wire.pinning import fetch_certificate
+
+pytestmark = pytest.mark.waits
+PLAN = {
+    "title": "t", "node": "alice", "kind": "command", "when": {"kind": "soon", "seconds": 1},
+    "work": {"kind": "command", "argv": ["true"]},
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def there(tmp_path_factory):
+    made = Orchestrator(tmp_path_factory.mktemp("testbed") / "office")
+    yield made
+    made.stop()
+
+
+@pytest.fixture(scope="module")
+def alice(there):
+    node = HttpNode("alice", there.invite(), there.certificate, beat_s=0.2)
+    node.start()
+    yield node
+    node.end()
+
+
+def test_killed_at_random_it_loses_no_run_and_doubles_none(tmp_path):
+    nodes, found = kill_at_random(tmp_path / "office", 3, 1.0, 1, None)
+    assert found["runs"] > 3
+    assert faults(nodes, found) == []
+
+
+def test_a_run_from_the_client_to_its_files(there, alice, tmp_path):
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree" / "study.toml").write_text("x = 1")
+    with there.testbed() as testbed:
+        work = {"kind": "study", "file": "study.toml"}
+        made = testbed.submit(PLAN | {"work": work}, tmp_path / "tree")
+        found = testbed.wait(made["runs"][0], timeout_s=60, every_s=0.1)
+        assert found["run"]["state"] == "done"
+        (file,) = testbed.fetch(made["runs"][0], tmp_path / "out")
+        assert file.read_bytes() == CONTENT
+        with pytest.raises(FileExistsError):
+            testbed.fetch(made["runs"][0], tmp_path / "out")
+
+
+def test_what_is_submitted_twice_with_one_id_is_one_experiment(there, alice):
+    with there.testbed() as testbed:
+        first = testbed.ask("POST", "/experiments", PLAN, id="a" * 24)
+        assert testbed.ask("POST", "/experiments", PLAN, id="a" * 24)["id"] == first["id"]
+        with pytest.raises(ConflictError, match="another experiment"):
+            testbed.ask("POST", "/experiments", PLAN | {"title": "other"}, id="a" * 24)
+        assert testbed.runs(experiment="a" * 24)[0]["id"] == first["runs"][0]
+
+
+def test_heartbeats_are_seen(there, alice):
+    end = time.monotonic() + 60
+    with there.testbed() as testbed:
+        while not (seen := testbed.nodes()[0])["heartbeat"]:
+            assert time.monotonic() < end
+            time.sleep(0.05)
+    assert seen["heartbeat"]["clock"]["error_s"] == 0.001
+
+
+def test_another_certificate_than_the_pinned_one_is_refused(there):
+    with pytest.raises(RefusedError, match="somebody may be in between"):
+        fetch_certificate(there.url, "0" * 64)
+    stranger = Login(there.url, there.login.token)
+    with pytest.raises(TestbedError, match="does not answer"), Testbed(stranger) as testbed:
+        testbed.me()
+
+
+def test_logging_in_keeps_the_token_for_its_owner_alone(there, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    with pytest.raises(ConfigError, match="have not logged in"):
+        Testbed.open()
+    with there.testbed() as testbed:
+        token = testbed.ask("POST", "/me/tokens", {"label": "x", "scopes": ["read"]})["token"]
+    from skyweave.testbed.wire.pinning import pin_of
+
+    log_in(f"{there.url}#{token}.{pin_of(there.certificate)}")
+    assert Login.file().stat().st_mode & 0o077 == 0
+    with Testbed.open() as testbed:
+        assert testbed.me() == {"name": "ada", "role": "admin", "scopes": ["read"]}
+    Login.file().write_text("url = 3")
+    with pytest.raises(ConfigError, match="log in again"):
+        Testbed.open()
+
+
+def test_a_second_orchestrator_with_another_key_is_refused(there, tmp_path):
+    import subprocess
+    import sys
+
+    database = f"sqlite:///{there.folder}/testbed.db"
+    ran = subprocess.run(
+        [sys.executable, "-m", "skyweave.cli", "testbed", "up", "--data", tmp_path / "other",
+         "--database", database, "--listen", "127.0.0.1:1"],
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert ran.returncode == 2
+    assert "another key" in ran.stderr
+
+
+def test_a_folder_is_packed_the_same_each_time_and_links_stay_out(tmp_path):
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "x").write_text("1")
+    assert pack(tmp_path) == pack(tmp_path)
+    (tmp_path / "a" / "l").symlink_to("/etc/passwd")
+    with pytest.raises(ConfigError, match="is a link"):
+        pack(tmp_path)
+    for text in ("", "https://x", "https://x#short", "ftp://x#" + "a" * 40):
+        with pytest.raises(ConfigError, match="no address"):
+            parse_address(text)
