@@ -91,6 +91,7 @@ def bodies(path: str, stage: Stage) -> bytes | dict | None:
     return {
         "/inputs/{sha256}": b"tar", "/experiments": plan, "/invitations": {"kind": "node"},
         "/nodes/{name}": {"paused": False}, "/me/tokens": {"label": "x", "scopes": ["read"]},
+        "/experiments/{experiment}/fire": {"trigger": "spike"},
         "/people": {"name": "new", "role": "researcher"}, "/people/{name}": {"role": "researcher"},
     }.get(path)  # fmt: skip
 
@@ -432,6 +433,21 @@ def test_a_run_over_http_from_plan_to_artefact(front, alice):
     assert saved.content == content
     assert saved.headers["content-disposition"].startswith("attachment")
     assert front.ask("operator", "GET", f"/runs/{run}/artefacts/a/out.csv").status_code == 403
+
+
+def test_a_trigger_elsewhere_fires_by_a_token(front, alice):
+    when = {"kind": "trigger", "seconds": 10, "runs_per_day": 1}
+    made = front.good("researcher", "POST", "/experiments", PLAN | {"when": when})
+    path, body = f"/experiments/{made['id']}/fire", {"trigger": "spike", "context_json": '{"x": 1}'}
+    assert front.ask("other-researcher", "POST", path, body).status_code == 404
+    (run,) = front.good("researcher", "POST", path, body)["runs"]
+    (start,) = alice.orders()
+    assert (start.specification.run, start.specification.origin.trigger) == (run, "spike")
+    assert start.specification.origin.context_json == '{"x": 1}'
+    (again,) = front.good("researcher", "POST", path, body)["runs"]
+    assert front.good("researcher", "GET", f"/runs/{again}")["run"]["state"] == "skipped"
+    front.good("researcher", "DELETE", f"/experiments/{made['id']}")
+    assert front.ask("researcher", "POST", path, body).status_code == 409
 
 
 def test_a_wrong_digest_begins_anew(front, alice):

@@ -139,5 +139,46 @@ def test_a_run_that_is_stopped_ends_as_cancelled(stage: Stage) -> None:
     assert _state(stage, run) == "cancelled"
 
 
+def test_a_watched_trigger_starts_a_run_on_the_node(stage: Stage) -> None:
+    """Samples on one machine, a condition on them, and a run on another; LEOScope's start none."""
+    made = json.loads(
+        stage.cli("testbed", "submit", "--node", "alice", "--seconds", "30", "--trigger", "wait",
+                  "--json", "--", "python3", "-c",
+                  "import os; open('why.txt', 'w').write(os.environ['SKYWEAVE_CONTEXT'])")
+    )  # fmt: skip
+    command = [
+        sys.executable,
+        "-m",
+        "skyweave.cli",
+        "testbed",
+        "fire",
+        made["id"],
+        "--context",
+        "-",
+    ]
+    file = stage.folder / "triggers.toml"
+    file.write_text(
+        "[series]\nrtt_ms = 'number'\n[[trigger]]\nname = 'spike'\nwhen = 'rtt_ms > 100.0'\n"
+        f"run = {{command = {json.dumps(command)}}}\n"
+    )
+    began = time.time() - 20
+    samples = [{"time_unix_s": began + n, "rtt_ms": 200.0 if n == 5 else 30.0} for n in range(9)]
+    environment = os.environ | {"XDG_CONFIG_HOME": str(stage.folder / "config")}
+    ran = subprocess.run(
+        stage.argv(stage.owner.world, ("trigger", "watch", str(file))), text=True,
+        input="".join(json.dumps(one) + "\n" for one in samples), env=environment,
+        capture_output=True, timeout=PATIENCE_S, check=False,
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+    (run,) = json.loads(stage.cli("testbed", "runs", "--experiment", made["id"], "--json"))
+    assert run["trigger"] == "spike", (ran.stdout, ran.stderr)
+    end = time.monotonic() + PATIENCE_S
+    while _state(stage, run["id"]) != "done":
+        assert time.monotonic() < end, (_state(stage, run["id"]), stage.said())
+    out = stage.folder / "third"
+    stage.cli("testbed", "fetch", run["id"], "--out", str(out))
+    assert "rtt_ms" in (out / "results" / "why.txt").read_text()
+
+
 def _state(stage: Stage, run: str) -> str:
     return json.loads(stage.cli("testbed", "run", run, "--json"))["run"]["state"]

@@ -7,6 +7,7 @@ and exits with code 2.
 from __future__ import annotations
 
 import json
+import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
@@ -16,6 +17,8 @@ from rich.table import Table
 
 from skyweave.cli.lazy import Later, lazy_group
 from skyweave.console import Console, wide_console
+from skyweave.errors import ConfigError
+from skyweave.model.textfile import read_text
 from skyweave.printing import put
 from skyweave.testbed.client import Testbed, log_in
 
@@ -33,6 +36,8 @@ COMMANDS = {
     "tokens": Later("skyweave.cli.testbed_people:tokens_app", "Own tokens: list, make, revoke."),
     "people": Later("skyweave.cli.testbed_people:people_app", "Accounts: list, add, change."),
 }
+MOST_CONTEXT = 90_000
+"""Characters of what fired that go with a run."""
 testbed_app = typer.Typer(
     help="Nodes at volunteers' terminals: lend one, run experiments on all.",
     cls=lazy_group(COMMANDS), no_args_is_help=True,
@@ -148,6 +153,39 @@ def end(experiment: Experiment) -> None:
     """End an experiment: what is reserved is given back, what runs is stopped."""
     with Testbed.open() as testbed:
         testbed.ask("DELETE", f"/experiments/{experiment}")
+
+
+@testbed_app.command()
+def fire(
+    experiment: Experiment,
+    trigger: Annotated[str | None, typer.Option(help="What fired.")] = None,
+    context: Annotated[
+        str | None,
+        typer.Option(metavar="FILE|-", help="JSON beside the run; '-' is what 'trigger' hands on."),
+    ] = None,
+) -> None:
+    """Start a run of an experiment that waits for a trigger (submit --trigger POLICY)."""
+    said = _context(context) if context else {}
+    name = trigger or str(said.get("trigger", "by hand"))[:100]
+    with Testbed.open() as testbed:
+        body = {"trigger": name, "context_json": json.dumps(said)}
+        (found,) = testbed.ask("POST", f"/experiments/{experiment}/fire", body)["runs"]
+        row = testbed.run(found)["run"]
+    Console(soft_wrap=True).print(f"run {found}: {row['state']} {row['why']}")
+
+
+def _context(place: str) -> dict[str, Any]:
+    """Return what goes with a firing; without its samples if these are too many."""
+    text = sys.stdin.read(10_000_000) if place == "-" else read_text(Path(place)).body
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise ConfigError(f"--context {place}: is no JSON object")
+    if len(text) > MOST_CONTEXT:
+        found = {name: value for name, value in found.items() if name != "context"}
+    return found
 
 
 @testbed_app.command()

@@ -31,6 +31,7 @@ RIGHTS: dict[str, Right] = {
     "nodes.pause": Right("manage", {"owner": "own", "operator": "all", "admin": "all"}),
     "nodes.revoke": Right("manage", {"owner": "own", "admin": "all"}),
     "experiments.submit": Right("submit", {"owner": "own", "researcher": "all", "admin": "all"}),
+    "experiments.fire": Right("submit", {"owner": "own", "researcher": "own", "admin": "all"}),
     "experiments.see": Right(
         "read", {"owner": "own", "researcher": "own", "operator": "all", "admin": "all"}
     ),

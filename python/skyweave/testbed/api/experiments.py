@@ -12,7 +12,7 @@ from fastapi import APIRouter, Query, Request
 from sqlalchemy import Connection, Row, select
 
 from skyweave.testbed.api.guards import Asker, Body, accepts, asks, office_of, parsed
-from skyweave.testbed.api.views import ExperimentView, Submitted, Taken, experiment_view
+from skyweave.testbed.api.views import ExperimentView, Firing, Submitted, Taken, experiment_view
 from skyweave.testbed.errors import ConflictError, MissingError, RefusedError, TestbedError
 from skyweave.testbed.runs import Plan
 from skyweave.testbed.store.tables import experiments, inputs, nodes, reservations, runs
@@ -125,6 +125,22 @@ def end_experiment(
     with office.database.read() as connection:
         _row(connection, experiment, asker)
     office.keeper.end(experiment, asker.name, office.now())
+
+
+@router.post("/experiments/{experiment}/fire", openapi_extra=accepts(Firing))
+def fire(
+    request: Request, experiment: RunId, body: bytes = Body,
+    asker: Asker = asks("experiments.fire"),
+) -> Submitted:  # fmt: skip
+    """Start a run of an experiment that waits for a trigger; its policy says if it may begin."""
+    office, said = office_of(request), parsed(Firing, body)
+    office.wishes.use(asker.name, office.now())
+    with office.database.read() as connection:
+        _row(connection, experiment, asker)
+    run = office.keeper.fire(experiment, said.trigger, said.context_json, office.now())
+    if run is None:
+        raise ConflictError("that experiment waits for no trigger, is over, or its node is paused")
+    return Submitted(id=experiment, runs=(run,))
 
 
 def _row(connection: Connection, experiment: str, asker: Asker) -> Row[Any]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Annotated, Any
 
+from pydantic import StringConstraints
 from sqlalchemy import Row
 
 from skyweave.testbed.access.rights import Role, Scope
@@ -123,6 +124,13 @@ class Submitted(Message):
 
     id: str
     runs: tuple[str, ...]
+
+
+class Firing(Message):
+    """What fired, and the samples around it as JSON."""
+
+    trigger: Annotated[str, StringConstraints(min_length=1, max_length=100)]
+    context_json: Annotated[str, StringConstraints(max_length=100_000)] = "{}"
 
 
 class Change(Message):

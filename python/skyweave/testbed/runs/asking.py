@@ -98,15 +98,18 @@ def revoke(turn: Turn, node: str) -> None:
 
 
 def fire(
-    turn: Turn, experiment: str, node: str, trigger: str, start: float | None, context: str
+    turn: Turn, experiment: str, node: str | None, trigger: str, start: float | None, context: str
 ) -> str | None:
-    """Start a run of an experiment that waits for a trigger; return its id, None if not."""
+    """Start a run of an experiment that waits for a trigger; return its id, None if not.
+
+    ``node`` is where it fired: no other node's experiment is started by it.
+    """
     found = select(experiments).where(experiments.c.id == experiment, experiments.c.ended.is_(None))
     row = turn.connection.execute(found).first()
     plan = Plan.model_validate_json(row.plan) if row else None
-    if row is None or plan is None or plan.node != node:
+    if row is None or plan is None or node not in (None, plan.node):
         return None
-    if not isinstance(plan.when, OnTrigger) or turn.is_paused(node):
+    if not isinstance(plan.when, OnTrigger) or turn.is_paused(plan.node):
         return None
     begin = min(max(turn.now, start or 0.0), turn.now + MOST_LATER_S)
     place = Place(begin, trigger, context)

@@ -54,6 +54,14 @@ class Keeper:
         with self.turn(now) as turn:
             asking.end(turn, experiment, who)
 
+    def fire(self, experiment: str, trigger: str, context: str, now: float) -> str | None:
+        """Start a run of an experiment that waits for a trigger, as if its node had said so.
+
+        Returns its id, be it skipped or not; None if the experiment does not wait for one.
+        """
+        with self.turn(now) as turn:
+            return asking.fire(turn, experiment, None, trigger, None, context)
+
     def stop(self, run: str, who: str, now: float) -> str:
         """Stop a run, or let it not begin; return the state it is in now."""
         with self.turn(now) as turn:
