@@ -1,6 +1,10 @@
 """The air: what is drawn has the distribution, the memory and the losses that it was given."""
 
+import sys
 from datetime import UTC, datetime
+from importlib.machinery import SourceFileLoader
+from importlib.util import module_from_spec, spec_from_loader
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,6 +12,7 @@ import pytest
 from skyweave.data.metrics import SLOT_PHASE_S, SLOT_S
 from skyweave.errors import ConfigError, DataError
 from skyweave.synthesis.air import (
+    FILE,
     STEP_S,
     Air,
     Excess,
@@ -26,6 +31,14 @@ from skyweave.synthesis.airfit import (
 )
 from skyweave.synthesis.preset import Dynamics, Point
 
+SCRIPT = Path(__file__).parents[2] / "scripts" / "air-evidence"
+FOLDERS = (
+    "pam2025_three_carrier_ping",
+    "starlink_on_the_road",
+    "fjordlink",
+    "leoviz_serving_sat_sample",
+    "mmsys24_starlink_isl_noisl",
+)
 LONG = Stretch("drive/path", 5, 40_000.0)
 """40,000 s: the slowest part, 25 s, has 1,600 independent draws."""
 
@@ -181,3 +194,14 @@ def test_the_part_at_slot_edges_is_what_two_seconds_have_too_much():
     seconds = np.arange(15 * 100)
     drops = np.where(seconds % SLOT_S < 2, 0.02, 0.01)
     assert edge_part_of(drops, seconds) == pytest.approx(0.02 / (0.02 * 2 + 0.01 * 13), abs=0.01)
+
+
+def test_the_committed_model_is_what_the_script_fits(data_with, monkeypatch):
+    for folder in FOLDERS:
+        data_with(folder)
+    loader = SourceFileLoader("air_evidence", str(SCRIPT))
+    module = module_from_spec(spec_from_loader(loader.name, loader))
+    monkeypatch.setitem(sys.modules, loader.name, module)
+    loader.exec_module(module)
+    again = module.Measured.of(data_with(FOLDERS[0]).resolve()).airs()
+    assert air_text(again) == FILE.read_text()

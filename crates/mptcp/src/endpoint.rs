@@ -268,15 +268,9 @@ impl Endpoint {
     }
 
     fn announce_removals(&mut self, now: Instant) {
-        let Some(index) = self
-            .subflows
-            .iter()
-            .position(|subflow| subflow.as_ref().is_some_and(Subflow::is_established))
-        else {
-            return;
-        };
+        let Some(path) = self.prober() else { return };
         for removed in std::mem::take(&mut self.removals) {
-            self.push_segment(now, index, Kind::Data, None);
+            self.push_segment(now, path.index(), Kind::Data, None);
             if let Some((_, segment)) = self.outbox.back_mut() {
                 segment.removed = Some(removed);
             }

@@ -12,6 +12,7 @@ use units::{Duration, Instant, PathId};
 mod handshakes;
 mod pacing;
 mod pairs;
+mod removals;
 mod senders;
 mod windows;
 

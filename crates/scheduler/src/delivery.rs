@@ -29,7 +29,7 @@ pub struct Delivery {
     pub peak: Bitrate,
     /// The largest over 100 ms within the last 2 s.
     pub long_peak: Bitrate,
-    /// The last [`Self::long_peak`] that was not zero: what an idle path could do when it was used last.
+    /// [`Self::long_peak`] when something was acknowledged last: what an idle path did when it was used.
     pub last_peak: Bitrate,
 }
 
@@ -113,7 +113,8 @@ impl Meter {
             steps.map(|step| self.sums[step as usize % PEAKS]).max().unwrap_or(0)
         };
         (self.peak, self.long_peak) = (newest(RECENT_PEAKS), newest(PEAKS));
-        if self.long_peak > 0 {
+        // While something comes: the peaks that remain after it are of its last packets.
+        if self.closed(PEAK) > 0 {
             self.last_peak = self.long_peak;
         }
     }
@@ -158,6 +159,15 @@ mod tests {
         assert_eq!(at(&mut meter, 1600).peak, Bitrate::ZERO);
         assert_eq!(at(&mut meter, 1600).long_peak, Bitrate::from_mbps(8.0));
         let late = at(&mut meter, 60_000);
+        assert_eq!((late.long_peak, late.last_peak), (Bitrate::ZERO, Bitrate::from_mbps(8.0)));
+    }
+
+    #[test]
+    fn the_last_peak_is_that_of_the_whole_burst() {
+        let mut meter = Meter::default();
+        fed(&mut meter, 0, 1000, 1000);
+        (1000..5000).step_by(7).for_each(|ms| meter.advance(Instant::from_millis(ms)));
+        let late = meter.delivery(Instant::from_millis(5000));
         assert_eq!((late.long_peak, late.last_peak), (Bitrate::ZERO, Bitrate::from_mbps(8.0)));
     }
 

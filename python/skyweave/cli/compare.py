@@ -48,7 +48,7 @@ def compare(
     scheduler: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME,NAME", help="Linux's own for mptcp and minrtt for mpquic if not given."
+            metavar="NAME,NAME", help="Linux's own for mptcp and weave for mpquic if not given."
         ),
     ] = None,
     congestion: Annotated[

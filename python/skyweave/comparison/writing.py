@@ -35,7 +35,7 @@ class Choices:
     """What a comparison runs.
 
     ``rtt_ms``: one for each network, which goes before what was measured; ``schedulers`` empty:
-    Linux's own under Multipath TCP, minRTT under multipath QUIC. ``pieces`` 0: all there are,
+    Linux's own under Multipath TCP, weave under multipath QUIC. ``pieces`` 0: all there are,
     ``None``: as many as about :data:`BUDGET_PACKETS` let.
     """
 

@@ -79,11 +79,10 @@ impl Endpoint {
 
     /// Nothing is left to send: what a slower path has in flight is retransmitted where it arrives
     /// sooner, within a budget. A closed window is not the end: what it holds up goes first when it
-    /// opens, and copies until then would only cost.
+    /// opens, and copies until then would only cost. A scheduler that rescues sees to streams that go on.
     pub(super) fn tail_datagram(&mut self, now: Instant) -> Option<(PathId, Vec<u8>)> {
         let rescues = self.scheduling.dispatch.capabilities().rescues;
         if !self.config.reinjection.at_tail
-            || rescues
             || self.scheduling.views.len() < 2
             || self.has_data()
             || !self.scheduling.tail_budget.has_any()
@@ -92,11 +91,13 @@ impl Endpoint {
         }
         let id = self.paths.carrier_over(self.scheduling.fastest(now)?)?;
         let soon = now + self.paths.get(id)?.rtt.smoothed();
+        let streams = &self.streams;
+        let ends = |id| streams.send.get(&id).is_some_and(|half| half.is_finished());
         let slower = self.paths.values_mut().filter(|path| path.id != id && path.is_open());
         for path in slower {
             let srtt = path.rtt.smoothed();
             let late = path.space.sent.iter_mut().find(|(_, packet)| {
-                let carries = chunks_of(&packet.frames).next().is_some();
+                let carries = chunks_of(&packet.frames).any(|chunk| !rescues || ends(chunk.id));
                 // What is overdue sits in a queue that the RTT does not know of yet.
                 let expected = packet.sent_at + srtt;
                 let late = expected > soon || expected < now;

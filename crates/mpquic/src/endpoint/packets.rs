@@ -123,8 +123,9 @@ impl Endpoint {
         }
         let best = self.paths.values().filter(|path| path.is_open());
         let best = best.min_by_key(|path| (!path.is_usable(), path.rtt.smoothed()));
-        let id = best.map_or(0, |path| path.id);
+        let first = || self.paths.get(0).filter(|path| path.drains_until.is_none());
         if self.handshake.complete
+            && let Some(id) = best.or_else(first).map(|path| path.id)
             && let Some(mut draft) = self.begin_one_rtt(out.clone(), id)
         {
             draft.put(&close.frame(false));

@@ -4,7 +4,7 @@
 use super::Endpoint;
 use crate::cids::PER_PATH;
 use crate::error::TransportError;
-use crate::event::{Closed, Event};
+use crate::event::Event;
 use crate::path::PathStatus;
 use crate::wire::{Frame, NewCid};
 use units::Instant;
@@ -96,10 +96,9 @@ impl Endpoint {
         } else {
             self.leave_path(now, id, error_code);
         }
-        if !self.paths.has_any() {
-            let why = Closed::PeerTransport(error_code, "the last path was abandoned".into());
-            self.drain(now, why);
-        }
+        // Without any path left the connection waits for the client to open another, until it is idle for
+        // too long (draft-ietf-quic-multipath-21 §3.4 lets a server wait): the peer may not know yet that
+        // we gave up the path that it counts on.
         Ok(fresh || open)
     }
 

@@ -53,16 +53,17 @@ impl Path {
                     self.rtt_doubted = false;
                 }
             }
-            if packet.bytes > 0 {
+            let here = packet.sent_at >= self.moved_at;
+            if packet.bytes > 0 && here {
                 self.sampler.on_delivered(now, packet.bytes, &packet.snapshot);
             }
             if !packet.given_up {
                 self.in_flight = self.in_flight.saturating_sub(packet.bytes);
             }
-            settled.acked += packet.bytes;
+            settled.acked += if here { packet.bytes } else { 0 };
+            self.stats.delivered_bytes += packet.bytes;
             settled.newest = settled.newest.max(Some(packet.sent_at));
         }
-        self.stats.delivered_bytes += settled.acked;
         let lost = match space {
             Some(space) => space.take_lost(now, &self.rtt),
             None => self.space.take_lost(now, &self.rtt),

@@ -82,6 +82,8 @@ pub(crate) struct Path {
     pub probes: u32,
     /// Packets sent earlier say nothing of the RTT; and that has been so since the last sample.
     pub rtt_from: Instant,
+    /// When it came where it is (RFC 9000 §9.4).
+    pub moved_at: Instant,
     pub rtt_doubted: bool,
     /// Another path over the same interface takes over once it is validated.
     pub replaced: bool,
@@ -143,6 +145,7 @@ impl Path {
             pto_count: 0,
             probes: 0,
             rtt_from: Instant::ZERO,
+            moved_at: Instant::ZERO,
             rtt_doubted: false,
             replaced: false,
             silent_since: None,

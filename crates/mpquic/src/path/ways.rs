@@ -130,7 +130,8 @@ impl Paths {
         (path.cc, path.rtt, path.ecn) = (fresh.cc, Rtt::default(), fresh.ecn);
         (path.feed, path.outage_noted) = (fresh.feed, false);
         path.silent_since = None;
-        path.rtt_from = now; // packets sent on the old way do not measure the new one
+        // What was sent on the old way says nothing of the new one's RTT, rate and window.
+        (path.moved_at, path.rtt_from) = (now, now);
         path.recovery_start = Some(now); // losses on the old way are not the new one's
         (path.in_recovery, path.pto_count, path.health) = (false, 0, Health::Good);
         path.cc.on_handshake(path.rtt.smoothed());

@@ -177,3 +177,20 @@ fn losses_before_the_first_sample_are_not_persistent_congestion() {
     assert_eq!(ack(&mut path, ms(10_100), &[newest], Duration::ZERO), [0, 1]);
     assert!(path.cc.window_bytes() > 2 * PACKET);
 }
+
+/// RFC 9000 §9.4: what was sent before the path moved is delivered, and says nothing of where it is now.
+#[test]
+fn packets_of_the_old_way_open_no_window_on_the_new_one() {
+    let mut path = path();
+    let initial = path.cc.window_bytes();
+    let old: Vec<u64> = (0..8).map(|_| send(&mut path, ms(0))).collect();
+    path.space.sent.give_up();
+    path.in_flight = 0;
+    (path.moved_at, path.rtt_from) = (ms(50), ms(50));
+    ack(&mut path, ms(100), &old.into_iter().rev().collect::<Vec<_>>(), Duration::ZERO);
+    assert_eq!((path.cc.window_bytes(), path.stats.delivered_bytes), (initial, 8 * PACKET));
+    assert_eq!(path.sampler.delivered_bytes(), 0);
+    let new: Vec<u64> = (0..10).map(|_| send(&mut path, ms(100))).collect();
+    ack(&mut path, ms(150), &new.into_iter().rev().collect::<Vec<_>>(), Duration::ZERO);
+    assert_eq!(path.cc.window_bytes(), 2 * initial);
+}

@@ -1,6 +1,6 @@
 //! Paths come and go: who opens which subflow when, and what a closed one leaves behind.
 
-use super::Endpoint;
+use super::{Endpoint, PathState};
 use crate::config::{Mode, Role};
 use crate::event::EventKind;
 use crate::subflow::{Handshake, Subflow};
@@ -27,6 +27,16 @@ impl Endpoint {
         self.removals.push((path, state.incarnation));
         self.close(now, path);
         self.open_missing();
+    }
+
+    /// Client: interfaces that were there and are not, as the peer is told of them.
+    pub(super) fn gone(&self) -> Vec<(PathId, u16)> {
+        let told = |(index, state): (usize, &PathState)| {
+            let was = state.incarnation > 0 && self.subflows[index].is_none();
+            (was && !state.present).then_some((PathId(index as u8), state.incarnation))
+        };
+        let multipath = self.config.role == Role::Client && self.config.mode != Mode::Tcp;
+        self.paths.iter().enumerate().filter(|_| multipath).filter_map(told).collect()
     }
 
     /// Opens what is present and not open: one subflow until the connection stands, then all.

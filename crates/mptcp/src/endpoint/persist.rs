@@ -44,6 +44,7 @@ impl Endpoint {
         }
         if let Some(path) = self.prober() {
             self.push_segment(now, path.index(), Kind::Probe, None);
+            self.removals = self.gone(); // what the peer still holds of them may be what fills its memory
         }
         self.persist.sent += 1;
         self.schedule_persist(now);
@@ -57,7 +58,7 @@ impl Endpoint {
     }
 
     /// The established subflows in turn: one of them may be dead.
-    fn prober(&self) -> Option<PathId> {
+    pub(super) fn prober(&self) -> Option<PathId> {
         let alive = || self.established().filter(|one| !self.paths[one.path.index()].failed);
         let count = alive().count().max(1);
         alive().nth(self.persist.sent as usize % count).map(|one| one.path)

@@ -15,7 +15,8 @@ pub(super) const FIRST: u64 = 1000;
 pub(super) struct Pair {
     pub client: Endpoint,
     pub server: Endpoint,
-    wire: Vec<(Instant, bool, PathId, Segment)>,
+    /// When they arrive, whether at the client, the path.
+    pub wire: Vec<(Instant, bool, PathId, Segment)>,
     pub now: Instant,
     /// Paths that lose everything.
     pub dark: PathSet,
@@ -37,6 +38,16 @@ impl Pair {
 
     /// A pair of which nothing has left yet.
     fn opening(mode: Mode, backup: Vec<bool>, scheduler: impl Fn() -> Box<dyn Scheduler>) -> Self {
+        Self::opening_with(1 << 20, mode, backup, scheduler)
+    }
+
+    /// The same with receive buffers of this size.
+    pub fn opening_with(
+        receive_buffer_bytes: u64,
+        mode: Mode,
+        backup: Vec<bool>,
+        scheduler: impl Fn() -> Box<dyn Scheduler>,
+    ) -> Self {
         let end = |role| {
             let config = EndpointConfig {
                 role,
@@ -44,7 +55,7 @@ impl Pair {
                 congestion: Algorithm::NewReno.into(),
                 controller: Config::new(mode.mss_bytes(), 1),
                 send_buffer_bytes: 1 << 20,
-                receive_buffer_bytes: 1 << 20,
+                receive_buffer_bytes,
                 autotune: false,
                 backup: backup.clone(),
             };

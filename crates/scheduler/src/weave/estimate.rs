@@ -1,13 +1,14 @@
 //! When a byte would arrive on a path, and how much the path takes before it.
 
 use super::Settings;
+use super::use_of::Use;
 use crate::PathView;
 use units::{Bitrate, Duration, Instant, PathId};
 
 /// Longest time that is planned for: a path that delivers nothing is not waited for.
 const NEVER: Duration = Duration::from_secs(10);
 /// A rate that is measured over this span says nothing of a path that was idle within.
-const SPAN: Duration = Duration::from_millis(150);
+pub(super) const SPAN: Duration = Duration::from_millis(150);
 /// Packets that any path may have unacknowledged: with fewer its rate cannot be seen.
 const LEAST_PACKETS: u64 = 5;
 
@@ -22,6 +23,8 @@ pub(super) struct Estimate {
     /// The same as it was a moment ago, which follows a fall sooner.
     pub falling: Bitrate,
     pub min_rtt: Duration,
+    /// Its round trip without a queue of ours.
+    base_rtt: Duration,
     pub unacked_bytes: u64,
     /// Its window has room.
     pub has_room: bool,
@@ -31,18 +34,18 @@ pub(super) struct Estimate {
 }
 
 impl Estimate {
-    /// `idle_at`: when nothing of the path was unacknowledged last.
-    pub fn of(now: Instant, path: &PathView, idle_at: Instant, settings: &Settings) -> Self {
-        let rates = Rates::of(now, path, idle_at);
+    pub fn of(now: Instant, path: &PathView, used: &Use, settings: &Settings) -> Self {
+        let rates = Rates::of(now, path, used);
         let mut estimate = Self {
             id: path.id,
             arrival: Duration::ZERO,
             rate: rates.planned,
             falling: rates.falling,
             min_rtt: path.min_rtt,
+            base_rtt: used.base_rtt(now, path),
             unacked_bytes: path.unacked_bytes,
             has_room: path.has_room,
-            is_open: path.has_room && !fills(path, &rates, settings),
+            is_open: path.has_room && !fills(path, rates.peak, settings),
             tried: path.tried,
         };
         estimate.arrival = estimate.arrival_behind(path.unacked_bytes + path.mss_bytes);
@@ -58,7 +61,7 @@ impl Estimate {
     /// From now until the last of `bytes` arrives: until its acknowledgement, less the way back.
     fn arrival_behind(&self, bytes: u64) -> Duration {
         let drained = self.rate.time_for(bytes).unwrap_or(NEVER).min(NEVER);
-        drained.max(self.min_rtt) - self.min_rtt / 2
+        drained.max(self.base_rtt) - self.base_rtt / 2
     }
 
     /// What the path brings in the time by which it is ahead of one that arrives after `later`.
@@ -69,14 +72,14 @@ impl Estimate {
 
 /// Whether a path has as much unacknowledged as is allowed: what it delivers in a round trip and the
 /// time that a queue may take.
-pub(super) fn fills(path: &PathView, rates: &Rates, settings: &Settings) -> bool {
+pub(super) fn fills(path: &PathView, peak: Bitrate, settings: &Settings) -> bool {
     let (Some(queue), bytes) = (settings.queue, path.unacked_bytes + path.mss_bytes) else {
         return false;
     };
     let span = path.min_rtt + queue;
     let starts = path.cwnd_packets < path.ssthresh_packets && path.latest_rtt < span;
     let few = path.unacked_bytes < LEAST_PACKETS * path.mss_bytes;
-    !starts && !few && bytes > rates.peak.bytes_in(span)
+    !starts && !few && bytes > peak.bytes_in(span)
 }
 
 /// The rates of a path, as far as they can be known.
@@ -88,12 +91,11 @@ pub(super) struct Rates {
 }
 
 impl Rates {
-    pub fn of(now: Instant, path: &PathView, idle_at: Instant) -> Self {
+    pub fn of(now: Instant, path: &PathView, used: &Use) -> Self {
         let seen = path.delivery;
-        // What it was given since it was idle has not been acknowledged for long enough.
-        let was_idle = path.unacked_bytes == 0 || now < idle_at + path.srtt + SPAN;
+        let was_idle = used.was_idle(now, path);
         // Without a queue it delivers what it is given, which may be less than it could.
-        let has_queue = path.latest_rtt > path.min_rtt.mul_f64(1.25) + Duration::from_millis(10);
+        let has_queue = has_queue(path);
         let is_silent = seen.short == Bitrate::ZERO;
         let mut planned = seen.rate;
         if was_idle {
@@ -101,11 +103,18 @@ impl Rates {
         } else if !has_queue && !is_silent {
             planned = planned.max(seen.long_peak);
         }
-        if seen.last_peak == Bitrate::ZERO {
-            planned = planned.max(path.pacing_rate); // nothing is known but its window
+        let mut peak = if was_idle { seen.peak.max(seen.last_peak) } else { seen.peak };
+        // Nothing is known but its window, or what it did is what the application had for it.
+        if seen.last_peak == Bitrate::ZERO || !used.was_filled() {
+            planned = planned.max(path.pacing_rate);
+            peak = peak.max(path.pacing_rate);
         }
         let falling = if was_idle { planned } else { seen.rate.min(seen.short) };
-        let peak = if was_idle { seen.peak.max(seen.last_peak) } else { seen.peak };
         Self { planned, falling, peak }
     }
+}
+
+/// What was acknowledged last had waited on the path.
+pub(super) fn has_queue(path: &PathView) -> bool {
+    path.latest_rtt > path.min_rtt.mul_f64(1.25) + Duration::from_millis(10)
 }

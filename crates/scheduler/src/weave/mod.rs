@@ -9,6 +9,7 @@
 mod estimate;
 #[cfg(test)]
 mod tests;
+mod use_of;
 
 use crate::default_pick::serving;
 use crate::{Budget, Capabilities, ConnectionView, Decision, Gap, PathEvent, PathView};
@@ -16,6 +17,7 @@ use crate::{Rescue, Scheduler};
 use estimate::{Estimate, Rates, fills};
 use parameters::{Info, Parameter, Values, flag, number};
 use units::{Duration, Instant, PathId};
+use use_of::Use;
 
 pub(crate) const INFO: Info = Info {
     name: "weave",
@@ -96,8 +98,8 @@ struct Settings {
 pub struct Weave {
     settings: Settings,
     budget: Budget,
-    /// When each path, by its id, had nothing unacknowledged last.
-    idle_at: Vec<Instant>,
+    /// How each path was used, by its id.
+    used: Vec<Use>,
     /// The paths that may be used, estimated for the decision under way.
     estimates: Vec<Estimate>,
 }
@@ -113,13 +115,9 @@ impl Weave {
                 ahead: values.flag("ahead"),
             },
             budget: Budget::new(values.number("budget"), (values.number("budget_kb") * 1e3) as u64),
-            idle_at: Vec::new(),
+            used: Vec::new(),
             estimates: Vec::new(),
         }
-    }
-
-    fn idle_at(&self, path: PathId) -> Instant {
-        self.idle_at.get(path.index()).copied().unwrap_or(Instant::ZERO)
     }
 
     /// Looks at all paths that may serve.
@@ -127,13 +125,11 @@ impl Weave {
         self.estimates.clear();
         for path in serving(view) {
             let index = path.id.index();
-            if self.idle_at.len() <= index {
-                self.idle_at.resize(index + 1, Instant::ZERO);
+            if self.used.len() <= index {
+                self.used.resize_with(index + 1, Use::default);
             }
-            if path.unacked_bytes == 0 {
-                self.idle_at[index] = view.now;
-            }
-            let estimate = Estimate::of(view.now, path, self.idle_at[index], &self.settings);
+            self.used[index].note(view.now, path, &self.settings);
+            let estimate = Estimate::of(view.now, path, &self.used[index], &self.settings);
             self.estimates.push(estimate);
         }
     }
@@ -229,13 +225,14 @@ impl Scheduler for Weave {
     }
 
     fn fills(&self, now: Instant, path: &PathView) -> bool {
-        let rates = Rates::of(now, path, self.idle_at(path.id));
-        fills(path, &rates, &self.settings)
+        let used = self.used.get(path.id.index()).copied().unwrap_or_default();
+        let rates = Rates::of(now, path, &used);
+        fills(path, rates.peak, &self.settings)
     }
 
     fn on_path_event(&mut self, now: Instant, path: PathId, _event: PathEvent) {
-        if let Some(at) = self.idle_at.get_mut(path.index()) {
-            *at = now;
+        if let Some(used) = self.used.get_mut(path.index()) {
+            used.idle_at = now;
         }
     }
 }

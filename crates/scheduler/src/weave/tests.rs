@@ -18,10 +18,18 @@ fn at_work(id: u8, rtt_ms: u64, mbps: f64, unacked: u64) -> PathView {
     }
 }
 
+/// A path that was given all that it could take.
+fn filled() -> Use {
+    let mut used = Use::default();
+    let settings = Weave::new(Choice::from(Algorithm::Weave).values()).settings;
+    used.note(Instant::from_millis(500), &at_work(0, 50, 10.0, 10), &settings);
+    used
+}
+
 /// One that has been at work for long.
 fn weave() -> Weave {
     let mut weave = Weave::new(Choice::from(Algorithm::Weave).values());
-    weave.idle_at = vec![Instant::ZERO; 4];
+    weave.used = vec![filled(); 4];
     weave
 }
 
@@ -56,13 +64,43 @@ fn a_path_that_is_held_back_is_as_fast_as_its_peak() {
     let mut held = at_work(1, 50, 2.0, unacked);
     (held.delivery.long_peak, held.latest_rtt) = (Bitrate::from_mbps(20.0), held.min_rtt);
     let estimate = |path: &PathView| {
-        Estimate::of(Instant::from_millis(1000), path, Instant::ZERO, &weave().settings).arrival
+        Estimate::of(Instant::from_millis(1000), path, &filled(), &weave().settings).arrival
     };
     assert!(estimate(&held) < Duration::from_millis(50), "{:?}", estimate(&held));
     held.latest_rtt = Duration::from_millis(500); // it has a queue: that is all it can
     assert!(estimate(&held) > Duration::from_millis(500));
     (held.latest_rtt, held.delivery.short) = (held.min_rtt, Bitrate::ZERO); // or it is silent
     assert!(estimate(&held) > Duration::from_millis(500));
+}
+
+/// A trickle of small objects is no measure of a path: what goes out at once within its window arrives
+/// after a round trip, and takes the path with the smaller one.
+#[test]
+fn what_the_application_had_is_no_measure_of_a_path() {
+    let pacing_rate = Bitrate::from_mbps(20.0);
+    let used = |id, rtt_ms, unacked| PathView {
+        latest_rtt: Duration::from_millis(rtt_ms),
+        pacing_rate,
+        ..at_work(id, rtt_ms, 0.005, unacked)
+    };
+    let fresh = PathView { delivery: Delivery::default(), ..used(1, 50, 0) };
+    let mut weave = weave();
+    weave.used = vec![Use::default(); 2];
+    for unacked in 0..5 {
+        assert_eq!(weave.select(&view(&[used(0, 45, unacked), fresh], 10 * MSS)), send(0));
+    }
+    // Its round trip has moved beyond the other's.
+    let moved = PathView { srtt: Duration::from_millis(65), ..used(0, 45, 1) };
+    assert_eq!(weave.select(&view(&[moved, fresh], 10 * MSS)), send(1));
+    let idle = PathView { srtt: Duration::from_millis(65), ..used(0, 45, 0) };
+    assert_eq!(weave.select(&view(&[idle, fresh], 10 * MSS)), send(1));
+    // That was some time ago: it is tried again, and not left for ever.
+    let paths = [idle, fresh];
+    let later = ConnectionView { now: Instant::from_millis(9_000), ..view(&paths, 10 * MSS) };
+    assert_eq!(weave.select(&later), send(0));
+    // What a full window brought is.
+    weave.used[0] = filled();
+    assert_eq!(weave.select(&view(&[used(0, 45, 0), fresh], 10 * MSS)), send(1));
 }
 
 #[test]

@@ -250,7 +250,6 @@ impl Arena {
     fn check(&mut self) {
         // One end may give a path up while the other finds that the last one does not answer.
         let gone = |app: &Application| match &app.closed {
-            Some(Closed::PeerTransport(_, reason)) => reason == "the last path was abandoned",
             Some(Closed::Error(error)) => error.code == Code::NoViablePath,
             _ => false,
         };

@@ -189,3 +189,41 @@ fn nothing_leaves_on_a_path_that_was_given_up() {
     world.transfer(20);
     assert_eq!(world.links[0][1].carried, before);
 }
+
+/// §3.4: not even the end of the connection, when it was the last.
+#[test]
+fn nothing_leaves_when_the_last_path_was_given_up() {
+    let mut victim = Victim::server();
+    victim.hears(&[Frame::PathAbandon { path: 0, error_code: 7 }]);
+    assert_eq!(victim.own.endpoint.poll_transmit(victim.now), None);
+    victim.own.endpoint.close(victim.now, 1, b"enough");
+    assert_eq!(victim.own.endpoint.poll_transmit(victim.now), None);
+    assert_eq!(victim.own.closed(), None);
+}
+
+/// §3.4: each end gives up the path that the other counts on, and neither hears of it in time. The
+/// connection waits for the client to open another, and goes on there.
+#[test]
+fn without_any_path_the_connection_waits_for_another() {
+    let links = vec![Link::new(10.0, 10), Link::new(10.0, 10)];
+    let (client, server) = (Own::client(0, |_| {}), Own::server(2_000_000, |_| {}));
+    let mut world = World::new(client, server, links, 1);
+    let adds = |world: &mut World<Own, Own>, net| {
+        world.client.endpoint.add_path(world.now, PathId(net)).is_ok()
+    };
+    assert!(world.run(ms(500), |world| adds(world, 1)));
+    world.run(ms(800), |_| false);
+    let received = world.client.bulk.received;
+    assert!(received > 0 && !world.client.bulk.finished);
+    for net in 0..2 {
+        world.links[1][net].down.push((ms(800), ms(2000)));
+    }
+    world.server.endpoint.abandon_path(world.now, PathId(1)).unwrap();
+    world.run(ms(820), |_| false);
+    world.client.endpoint.abandon_path(world.now, PathId(0)).unwrap();
+    world.run(ms(2000), |_| false);
+    assert!(!world.server.endpoint.has_path(PathId(0)), "its last path is gone");
+    assert_eq!((world.server.closed(), world.client.closed()), (None, None));
+    assert!(world.run(ms(4000), |world| adds(world, 0)));
+    world.transfer(20);
+}
