@@ -20,7 +20,7 @@ MINUTES ?= 60
 KILLS   ?= 100
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo study test test-rust test-python test-waits test-players testbed-crashes testbed-load docs wheel test-wheel faults soak lint format bench fuzz fuzz-long fuzz-night lock sbom clean
+.PHONY: help setup demo study test test-rust test-python test-waits test-players testbed-kills testbed-dense testbed-load docs wheel test-wheel faults soak lint format bench fuzz fuzz-long fuzz-night lock sbom clean
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 14
@@ -60,8 +60,11 @@ soak: setup ## Fetch files over emulated drives with faults for MINUTES=60; resu
 	$(BIN)/python tests/soak/soak.py --minutes $(MINUTES) --out results/soak
 	$(BIN)/python tests/soak/draw.py results/soak results/soak/soak.svg
 
-testbed-crashes: setup ## Kill an orchestrator KILLS=100 times while three nodes work; count lost and doubled runs
+testbed-kills: setup ## Kill an orchestrator KILLS=100 times while three nodes work; count lost and doubled runs
 	$(BIN)/python tests/testbed/crashes.py --kills $(KILLS)
+
+testbed-dense: setup ## A dense calendar for MINUTES=60 on three real nodes, everything killed KILLS=100 times (root)
+	$(BIN)/python tests/testbed/dense.py --minutes $(MINUTES) --kills $(KILLS)
 
 testbed-load: setup ## Measure an orchestrator with 100 idle nodes, and how soon a run begins
 	$(BIN)/python tests/testbed/load.py

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import ipaddress
 import os
+import socket
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
@@ -78,8 +79,14 @@ def _general(host: str) -> x509.GeneralName:
         return x509.DNSName(host)
 
 
-def serve(office: Office, host: str, port: int, certificate: Certificate | None) -> None:
-    """Serve until SIGINT or SIGTERM; without a certificate, plain HTTP for a proxy in front."""
+def serve(
+    office: Office, host: str, port: int, certificate: Certificate | None,
+    sockets: list[socket.socket] | None = None,
+) -> None:  # fmt: skip
+    """Serve until SIGINT or SIGTERM; without a certificate, plain HTTP for a proxy in front.
+
+    ``sockets`` that listen already take the place of host and port.
+    """
     config = uvicorn.Config(
         create_app(office), host=host, port=port, log_level="warning", access_log=False,
         server_header=False, date_header=False, proxy_headers=False, lifespan="on",
@@ -88,4 +95,4 @@ def serve(office: Office, host: str, port: int, certificate: Certificate | None)
         ssl_certfile=certificate.file if certificate else None,
         ssl_keyfile=certificate.key if certificate else None,
     )  # fmt: skip
-    uvicorn.Server(config).run()
+    uvicorn.Server(config).run(sockets=sockets)
