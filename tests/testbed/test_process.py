@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
-from crashes import faults, kill_at_random
+from crashes import NAMES, counted, faults, kill_at_random, plan, settle
 from http_node import CONTENT, HttpNode
 from orchestrator import Orchestrator
 
@@ -97,6 +97,40 @@ def test_logging_in_keeps_the_token_for_its_owner_alone(there, tmp_path, monkeyp
     Login.file().write_text("url = 3")
     with pytest.raises(ConfigError, match="log in again"):
         Testbed.open()
+
+
+def test_two_orchestrators_on_one_folder_by_mistake_double_nothing(tmp_path):
+    """Both have the key, both tick, both are asked; nodes listen to one or the other."""
+    first = Orchestrator(tmp_path / "office")
+    second = Orchestrator.beside(first)
+    nodes = [
+        HttpNode(name, one.invite(), one.certificate)
+        for name, one in zip(NAMES, (first, second, first), strict=True)
+    ]
+    for one in nodes:
+        one.start()
+    every = {"kind": "every", "start": int(time.time()) + 2, "period": 6, "seconds": 1}
+    taken = []
+    with first.testbed() as here, second.testbed() as there:
+        for name in NAMES:
+            for testbed in (here, there):
+                try:
+                    testbed.submit(plan(name, every, server=False))
+                except ConflictError:
+                    taken.append(name)
+        for number in range(6):
+            time.sleep(2)  # runs take place meanwhile
+            soon = {"kind": "soon", "seconds": 1}
+            (here, there)[number % 2].submit(plan(NAMES[number % 3], soon, server=False))
+        for one in here.ask("GET", "/experiments"):
+            there.ask("DELETE", f"/experiments/{one['id']}")
+        settle(here, nodes)
+    for one in (first, second):
+        one.stop()
+    found = counted(f"sqlite:///{tmp_path}/office/testbed.db")
+    assert taken == list(NAMES), "the second submission finds the time taken"
+    assert found["states"]["done"] > 6
+    assert faults(nodes, found) == []
 
 
 def test_a_second_orchestrator_with_another_key_is_refused(there, tmp_path):
