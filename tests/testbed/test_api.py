@@ -58,6 +58,49 @@ def routes(front) -> list[tuple[str, str, str | None]]:
     return found
 
 
+MEANT = """
+GET    /me                              o o o o
+GET    /me/tokens                       o o o o
+POST   /me/tokens                       o o o o
+DELETE /me/tokens/{token}               o o o o
+GET    /people                          - - - a
+POST   /people                          - - - a
+PATCH  /people/{name}                   - - - a
+GET    /audit                           - - a a
+POST   /invitations                     o - - a
+GET    /nodes                           a a a a
+GET    /nodes/{name}                    a a a a
+PATCH  /nodes/{name}                    o - a a
+DELETE /nodes/{name}                    o - - a
+PUT    /inputs/{sha256}                 o a - a
+POST   /experiments                     o a - a
+GET    /experiments                     o o a a
+GET    /experiments/{experiment}        o o a a
+DELETE /experiments/{experiment}        o o a a
+POST   /experiments/{experiment}/fire   o o - a
+GET    /runs                            o o a a
+GET    /runs/{run}                      o o a a
+POST   /runs/{run}/stop                 o o a a
+GET    /runs/{run}/artefacts            o o - a
+GET    /runs/{run}/artefacts/{name:path} o o - a
+GET    /calendar                        a a a a
+"""
+"""Own, all or nothing, for owner, researcher, operator, admin: what docs/testbed.md promises."""
+
+
+def test_each_path_asks_for_the_right_that_is_meant(front):
+    said = {}
+    for method, path, right in routes(front):
+        if right is not None:
+            reaches = (RIGHTS[right].reach.get(role, "-")[0] for role in ROLES)
+            said[f"{method} {path}"] = " ".join(reaches)
+    meant = {}
+    for line in MEANT.strip().splitlines():
+        method, path, *reaches = line.split()
+        meant[f"{method} {path}"] = " ".join(reaches)
+    assert said == meant
+
+
 WHO = [(role, own) for role in ROLES for own in (True, False)]
 
 

@@ -53,6 +53,8 @@ def up(
         raise ConfigError("give --certificate and --key together, or neither")
     if behind_proxy and (certificate is not None or url is None):
         raise ConfigError("--behind-proxy needs --url, the proxy's address, and no --certificate")
+    if url is None and host in ("0.0.0.0", "::"):
+        raise ConfigError("--url: say how nodes and people reach it, such as https://HOST:8440")
     shown = f"[{host}]" if ":" in host else host
     url = (url or f"https://{shown}:{port}").rstrip("/")
     data.mkdir(parents=True, exist_ok=True, mode=0o700)

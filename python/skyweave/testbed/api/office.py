@@ -107,10 +107,12 @@ class Ticker(threading.Thread):
             try:
                 nap = self._once()
                 said = ""
-            except TestbedError as error:
+            except Exception as error:  # whatever it is, later runs are due, too
                 nap = LONGEST_NAP_S
-                if str(error) != said:
-                    said = str(error)
+                ours = isinstance(error, TestbedError)
+                short = str(error) if ours else f"{type(error).__name__}: {str(error)[:300]}"
+                if short != said:
+                    said = short
                     complain(f"skyweave: {said}")
             self._stop.wait(nap)
 
