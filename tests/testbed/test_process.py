@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+import sys
 import time
 
 import pytest
@@ -10,6 +13,7 @@ from http_node import CONTENT, HttpNode
 from orchestrator import Orchestrator
 
 from skyweave.errors import ConfigError
+from skyweave.testbed.api.unit import unit
 from skyweave.testbed.client import Login, Testbed, log_in, pack, parse_address
 from skyweave.testbed.errors import ConflictError, RefusedError, TestbedError
 from skyweave.testbed.wire.pinning import fetch_certificate
@@ -134,9 +138,6 @@ def test_two_orchestrators_on_one_folder_by_mistake_double_nothing(tmp_path):
 
 
 def test_a_second_orchestrator_with_another_key_is_refused(there, tmp_path):
-    import subprocess
-    import sys
-
     database = f"sqlite:///{there.folder}/testbed.db"
     ran = subprocess.run(
         [sys.executable, "-m", "skyweave.cli", "testbed", "up", "--data", tmp_path / "other",
@@ -157,3 +158,18 @@ def test_a_folder_is_packed_the_same_each_time_and_links_stay_out(tmp_path):
     for text in ("", "https://x", "https://x#short", "ftp://x#" + "a" * 40):
         with pytest.raises(ConfigError, match="no address"):
             parse_address(text)
+
+
+def test_systemd_takes_the_unit_of_an_orchestrator(tmp_path):
+    if shutil.which("systemd-analyze") is None:
+        pytest.skip("no systemd-analyze here; apt install systemd")
+    file = tmp_path / "skyweave-testbed.service"
+    file.write_text(unit("skyweave-testbed", "0.0.0.0:8440", "https://testbed.example:8440"))
+    verify = ["systemd-analyze", "verify", "--recursive-errors=no", str(file)]
+    ran = subprocess.run(verify, capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    file.write_text(file.read_text().replace("Type=exec", "Type=nosuch"))
+    assert "nosuch" in subprocess.run(verify, capture_output=True, text=True, check=False).stderr
+    for word in ("a b", "%h", "x;y", "a\nExecStartPre=/bin/sh", "../x", ".x"):
+        with pytest.raises(ConfigError):
+            unit(word, "0.0.0.0:8440", "https://testbed.example")
