@@ -411,6 +411,15 @@ def test_orders_that_nobody_can_follow_any_more_are_forgotten(fast):
         assert waiting(connection, "alice", 0) == ()
 
 
+def test_parts_whose_rest_never_comes_are_removed(fast):
+    part = fast.uploads._folder / ("0" * 24)
+    part.write_bytes(b"part")
+    born = part.stat().st_mtime
+    assert fast.uploads.forget(born + 30 * 86_400) == 0
+    assert fast.uploads.forget(born + 38 * 86_400) == 1
+    assert not part.exists()
+
+
 def test_a_disk_that_is_full_refuses_parts_and_loses_none(fast, monkeypatch):
     fast.submit()
     fast.settle()

@@ -9,10 +9,12 @@ import typer
 
 from skyweave.console import Console
 from skyweave.errors import ConfigError
+from skyweave.printing import put
 from skyweave.telemetry.address import host_port
 from skyweave.testbed.access import first_admin_code
 from skyweave.testbed.api import Office
 from skyweave.testbed.api.serve import Certificate, own_certificate, serve
+from skyweave.testbed.api.unit import unit as text_of
 from skyweave.testbed.store import Database, Objects, back_up
 from skyweave.testbed.store import restore as put_back
 from skyweave.testbed.wire import Invitation
@@ -77,6 +79,18 @@ def up(
         serve(office, host, port, used)
     finally:
         office.close()
+
+
+def unit(
+    url: Annotated[str, typer.Option(metavar="URL", help="How nodes and people reach it.")],
+    listen: Annotated[str, typer.Option(metavar="ADDRESS:PORT")] = "0.0.0.0:8440",
+    name: Annotated[
+        str, typer.Option(help="Its folder in /var/lib, and the unit's user.")
+    ] = "skyweave-testbed",
+) -> None:
+    """Print a unit of systemd, for /etc/systemd/system/skyweave-testbed.service."""
+    host_port(listen, "--listen")
+    put(text_of(name, listen, url), end="")
 
 
 def backup(
