@@ -106,7 +106,8 @@ class Sandbox:
             return None
 
     def freeze(self, frozen: bool) -> None:
-        """Let all of its processes stand still, or go on."""
+        """Let all of its processes stand still with their network, or go on."""
+        self.network.pause(frozen)
         if self._group is not None:
             self._group.freeze(frozen)
 
