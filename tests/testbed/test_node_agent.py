@@ -29,7 +29,8 @@ from skyweave.data import load
 from skyweave.testbed.errors import TestbedError
 from skyweave.testbed.node.home import Home, join
 from skyweave.testbed.node.tools import within
-from skyweave.testbed.wire import FarEnd, Invitation, KernelSettings, Limits, Start, Stop
+from skyweave.testbed.wire import FarEnd, Invitation, KernelSettings, Limits, Signed, Start, Stop
+from skyweave.testbed.wire.sealed import PURPOSE
 
 KILLS = int(os.environ.get("SKYWEAVE_KILLS", "5"))
 WORLD = "12.0.0.1"
@@ -214,6 +215,20 @@ def test_a_wrong_clock_is_measured_and_requests_are_signed_by_the_right_one(
     far.until(lambda: far.is_over(what.run))
     assert far.kinds(what.run) == ["accepted", "started", "finished"]
     assert abs(far.told(what.run)[-1].started_unix_s - far.now()) < 600
+
+
+def test_an_order_of_a_later_version_stands_in_nobodys_way(
+    far: FarOrchestrator, node: Callable[[], Process]
+) -> None:
+    process = node()
+    text = json.dumps({"node": NODE, "sequence": 1, "issued_unix_s": 1.0, "order": {"kind": "new"}})
+    signature = far.key.sign(PURPOSE + text.encode())
+    with far.changed:
+        far.orders.append(Signed(text=text, signature=signature))
+        far.changed.notify_all()
+    far.order(Start(specification=specification(1, argv=("true",))))
+    far.until(lambda: far.is_over(run_id(1)))
+    assert "update Skyweave here" in process.log.read_text()
 
 
 def test_a_second_process_of_one_folder_is_refused(

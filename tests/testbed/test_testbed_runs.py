@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import random
 
+import databases
 import pytest
 from pydantic import ValidationError
 from sqlalchemy import event, select
@@ -26,6 +27,7 @@ from skyweave.testbed.store.tables import (
 )
 from skyweave.testbed.wire import Event, Events, Finished, Fired, PrivateKey, Ready, Started
 
+url, database, postgresql = databases.url, databases.database, databases.postgresql
 NOW = 1_800_000_000.0
 KEY = PrivateKey.make()
 
