@@ -28,6 +28,7 @@ WAITING = (
     "telemetry/test_public_client.py",
     "testbed/test_measure.py",
     "testbed/test_node_agent.py",
+    "testbed/test_node_leoscope.py",
     "testbed/test_node_sandbox.py",
     "testbed/test_node_scavenger.py",
     "testbed/test_node_settings.py",

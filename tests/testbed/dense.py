@@ -188,7 +188,10 @@ def faults(url: str) -> tuple[list[str], Counter]:
     wrong += [f"{one.id} ended {finals[one.id]} times" for one in rows if finals[one.id] != 1]
     wrong += [f"{run} {kind} {count} times" for (run, kind), count in told.items() if count > 1]
     wrong += [f"{len(left)} reservations are left"] if left else []
-    return wrong, Counter(one.state for one in rows)
+    return wrong, Counter(
+        one.state if one.state == "done" else f"{one.state}: {one.outcome or one.why[:60]}"
+        for one in rows
+    )
 
 
 def main() -> None:

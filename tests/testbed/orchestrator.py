@@ -18,15 +18,21 @@ from skyweave.testbed.wire.pinning import fetch_certificate
 PATIENCE_S = 60.0
 
 
+def free_port() -> int:
+    """Return a port that nobody listens on."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port: int = free.getsockname()[1]
+        return port
+
+
 class Orchestrator:
     """``skyweave testbed up`` in a folder, with an admin who is logged in."""
 
     def __init__(self, folder: Path, database: str | None = None) -> None:
         self.folder, self._more = folder, ["--database", database] if database else []
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
         self.said = folder.with_suffix(".log")
+        self.port = free_port()
         self.start()
         line = next(one for one in self.said.read_text().splitlines() if "login" in one)
         self.url, code, pin = parse_address(line.split("'")[1])
@@ -34,6 +40,18 @@ class Orchestrator:
         with Testbed(Login(self.url, "", self.certificate)) as testbed:
             token = testbed.ask("POST", "/first", {"code": code, "name": "ada"})["token"]
         self.login = Login(self.url, token, self.certificate)
+
+    @classmethod
+    def beside(cls, first: Orchestrator) -> Orchestrator:
+        """Start another one in the folder of the first, which is a mistake."""
+        made = cls.__new__(cls)
+        made.folder, made._more, made.said = first.folder, [], first.said
+        made.port = free_port()
+        made.start()
+        made.url = f"https://127.0.0.1:{made.port}"
+        made.certificate = first.certificate
+        made.login = Login(made.url, first.login.token, first.certificate)
+        return made
 
     def start(self) -> None:
         """Start it, and return when it answers."""

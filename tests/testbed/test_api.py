@@ -5,9 +5,13 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
+from typing import ClassVar
 
 import pytest
 from fastapi.routing import APIRoute
+from hypothesis import HealthCheck, given
+from hypothesis import settings as how
+from hypothesis import strategies as st
 from sqlalchemy import select
 from world_http import PLAN, Agent, Front
 
@@ -56,6 +60,49 @@ def routes(front) -> list[tuple[str, str, str | None]]:
             found.append((method, route.path, rights[0] if rights else None))
     assert len(found) > 30, "the matrix has lost its paths"
     return found
+
+
+MEANT = """
+GET    /me                              o o o o
+GET    /me/tokens                       o o o o
+POST   /me/tokens                       o o o o
+DELETE /me/tokens/{token}               o o o o
+GET    /people                          - - - a
+POST   /people                          - - - a
+PATCH  /people/{name}                   - - - a
+GET    /audit                           - - a a
+POST   /invitations                     o - - a
+GET    /nodes                           a a a a
+GET    /nodes/{name}                    a a a a
+PATCH  /nodes/{name}                    o - a a
+DELETE /nodes/{name}                    o - - a
+PUT    /inputs/{sha256}                 o a - a
+POST   /experiments                     o a - a
+GET    /experiments                     o o a a
+GET    /experiments/{experiment}        o o a a
+DELETE /experiments/{experiment}        o o a a
+POST   /experiments/{experiment}/fire   o o - a
+GET    /runs                            o o a a
+GET    /runs/{run}                      o o a a
+POST   /runs/{run}/stop                 o o a a
+GET    /runs/{run}/artefacts            o o - a
+GET    /runs/{run}/artefacts/{name:path} o o - a
+GET    /calendar                        a a a a
+"""
+"""Own, all or nothing, for owner, researcher, operator, admin: what docs/testbed.md promises."""
+
+
+def test_each_path_asks_for_the_right_that_is_meant(front):
+    said = {}
+    for method, path, right in routes(front):
+        if right is not None:
+            reaches = (RIGHTS[right].reach.get(role, "-")[0] for role in ROLES)
+            said[f"{method} {path}"] = " ".join(reaches)
+    meant = {}
+    for line in MEANT.strip().splitlines():
+        method, path, *reaches = line.split()
+        meant[f"{method} {path}"] = " ".join(reaches)
+    assert said == meant
 
 
 WHO = [(role, own) for role in ROLES for own in (True, False)]
@@ -480,6 +527,20 @@ def test_an_empty_artefact_and_none_at_all_end_a_run(front, alice):
 # hostile requests
 
 
+class NOTHING:
+    """A stage on which nothing stands."""
+
+    runs: ClassVar[dict] = {}
+    experiments: ClassVar[dict] = {}
+
+
+KEYS = st.sampled_from(
+    ["title", "node", "when", "kind", "seconds", "start", "period", "until", "expression", "work",
+     "argv", "input", "limits", "settings", "server", "services", "priority", "tolerance_s",
+     "role", "name", "disabled", "paused", "scopes", "days", "trigger", "context_json", "x"]
+)  # fmt: skip
+
+
 @pytest.mark.parametrize(
     "body",
     [b"", b"{", b"[]", b"null", b'"x"', b"\xff\xfe", b"[" * 100_000, b'{"a":' * 50_000,
@@ -495,6 +556,28 @@ def test_a_body_that_is_none_is_one_sentence(front, alice, body):
         assert len(answer.json()["error"]) < 501
     for path in ("/agent/events", "/agent/heartbeat", f"/agent/runs/{RUN}/artefacts"):
         assert alice.ask("POST", path, body).status_code == 400
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=6),
+    max_leaves=20,
+)
+
+
+@given(data=st.data())
+@how(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_no_body_makes_the_orchestrator_fail(front, data):
+    """Random JSON, shaped like what is expected and not, on every path that takes a body."""
+    known = [one for one in routes(front) if one[0] in ("POST", "PATCH", "PUT") and one[2]]
+    method, path, _ = data.draw(st.sampled_from(known))
+    base = data.draw(st.sampled_from([{}, PLAN, {"kind": "node"}, {"label": "x"}]))
+    body = data.draw(JSON)
+    if isinstance(body, dict):
+        body = base | body
+    where = filled(path, "nobody", data.draw(st.just(NOTHING)))
+    answer = front.ask("admin", method, where, json.dumps(body).encode())
+    assert answer.status_code < 500, (path, body, answer.text)
 
 
 def test_bodies_beyond_their_length_are_not_read(front, alice):

@@ -171,6 +171,8 @@ def test_hits_and_gaps_are_those_of_brute_force(spans, after, seconds):
         lambda: Every(start=10, period=10, seconds=1, until=10),
         lambda: Once(start=0, seconds=0),
         lambda: Once(start=-1, seconds=1),
+        lambda: Once(start=32_503_680_001, seconds=1),
+        lambda: Cron(expression="0 0 * * *", seconds=1, start=253_402_300_800),
         lambda: Cron(expression="* * * * *", seconds=61),
         lambda: Cron(expression="0 0 30 2 *", seconds=60),
         lambda: Cron(expression="* * * * * *", seconds=1),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +13,7 @@ from far import NODE, run_id, specification
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from skyweave.testbed.errors import TestbedError
 from skyweave.testbed.node import orders
 from skyweave.testbed.node.book import Book
 from skyweave.testbed.node.clock import ClockWatch
@@ -262,3 +266,43 @@ def test_a_clock_is_as_sure_as_its_best_comparison_and_grows_unsure() -> None:
     assert clock.at(112.0 + 86_400).error_s > 4.0
     clock.compare(200.0, 200.1, 200.05)  # the clock was set: what was known before is worthless
     assert clock.at(200.1).offset_s == pytest.approx(0.0)
+
+
+def fill(file: Path) -> None:
+    """Write until the file system has no byte left."""
+    with file.open("wb", buffering=0) as filler, contextlib.suppress(OSError):
+        while filler.write(bytes(512)):
+            pass
+
+
+def finish_until_full(book: Book) -> None:
+    """End the run, and write on: the last page may have taken the end."""
+    while True:
+        orders.finish(book, over(1), (), NOW)
+        book.note("more", "x" * 100_000)
+
+
+def test_a_full_disk_is_said_and_loses_nothing(tmp_path: Path) -> None:
+    """A file system of one megabyte, filled to the last byte while a run is under way."""
+    if os.geteuid() != 0:
+        pytest.skip("needs root, to mount a small file system")
+    place = tmp_path / "small"
+    place.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "none", place], check=True)
+    try:
+        book = Book(place / "book.db")
+        Orders(book)(at(1))
+        orders.accept(book, run_id(1), NOW)
+        orders.begin(book, run_id(1), NOW)
+        fill(place / "filler")
+        with pytest.raises(TestbedError, match="make room on its disk"):
+            finish_until_full(book)
+        (place / "filler").unlink()
+        orders.finish(book, over(1), (), NOW)
+        assert told(book) == [("accepted", ""), ("started", ""), ("finished", "done")]
+        book.close()
+        again = Book(place / "book.db")
+        assert [event.sequence for event in again.unsent()] == [1, 2, 3]
+        again.close()
+    finally:
+        subprocess.run(["umount", place], check=True)

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import array
+import fcntl
+import socket
+import sys
+import termios
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,10 +16,11 @@ import pytest
 from far import run_id
 from hypothesis import given
 from hypothesis import strategies as st
-from owner import need_sandbox, owners
+from owner import Owner, need_sandbox, owners
 
 from skyweave.testbed.node.sandbox import Sandbox
 from skyweave.testbed.node.scavenger import Lagging, Rule, Scavenger, Share
+from skyweave.testbed.node.tools import within
 from skyweave.testbed.node.yielding import WatchedDish
 from skyweave.testbed.wire import Limits
 
@@ -126,12 +132,12 @@ def test_a_run_that_slows_down_is_not_taken_for_its_owner() -> None:
 
 
 @pytest.fixture
-def sandbox(tmp_path: Path) -> Iterator[Sandbox]:
+def caged(tmp_path: Path) -> Iterator[tuple[Owner, Sandbox]]:
     need_sandbox()
     with owners() as owner:
         made = Sandbox(owner.ground(tmp_path), run_id(1), Limits())
         owner.do(made.prepare)
-        yield made
+        yield owner, made
         owner.do(made.close)
 
 
@@ -156,11 +162,14 @@ class Road:
             assert self.changed.wait_for(lambda: self.asked >= wanted, 120)
 
 
-def test_a_dish_that_is_busy_freezes_a_run_and_a_silent_one_does_too(sandbox: Sandbox) -> None:
+def test_a_dish_that_is_busy_freezes_a_run_and_a_silent_one_does_too(
+    caged: tuple[Owner, Sandbox],
+) -> None:
     from skyweave.telemetry.dish.fake import FakeDish
 
     road = Road()
-    sandbox.start(["sh", "-c", "while :; do :; done"], {})
+    owner, sandbox = caged
+    owner.do(lambda: sandbox.start(["sh", "-c", "while :; do :; done"], {}))
     dish = FakeDish(road, lambda: 1000.0).start()  # type: ignore[arg-type]
     watched = WatchedDish(dish.host)
     try:
@@ -170,14 +179,14 @@ def test_a_dish_that_is_busy_freezes_a_run_and_a_silent_one_does_too(sandbox: Sa
         while watched.look(sandbox.traffic()) == "go":
             pass
         assert watched.look(sandbox.traffic()) == "freeze"
-        sandbox.freeze(True)
+        owner.do(lambda: sandbox.freeze(True))
         before = used(sandbox)
         road.until_asked(2)
         assert used(sandbox) == before  # a loop that never waits stands still
         road.down_mbps = 0.0
         while watched.look(sandbox.traffic()) == "freeze":
             pass
-        sandbox.freeze(False)
+        owner.do(lambda: sandbox.freeze(False))
         while used(sandbox) == before:
             pass
         dish.stop()
@@ -186,6 +195,31 @@ def test_a_dish_that_is_busy_freezes_a_run_and_a_silent_one_does_too(sandbox: Sa
     finally:
         watched.close()
         dish.stop()
+
+
+def test_a_frozen_run_takes_nothing_more_from_the_link(tmp_path: Path) -> None:
+    """Its kernel would go on filling a buffer of megabytes after its processes stand still."""
+    need_sandbox()
+    with owners() as owner:
+        server = within(owner.world, lambda: socket.create_server(("0.0.0.0", 7777)))
+        sandbox = Sandbox(owner.ground(tmp_path), run_id(1), Limits())
+        program = "import socket; end = socket.create_connection(('12.0.0.1', 7777)); end.recv(1)"
+        owner.do(sandbox.prepare)
+        owner.do(lambda: sandbox.start([sys.executable, "-c", f"{program}; end.recv(1)"], {}))
+        peer, _ = server.accept()
+        with server, peer:
+            owner.do(lambda: sandbox.freeze(True))
+            before = owner.do(sandbox.traffic)
+            peer.sendall(bytes(1000))
+            queued = array.array("i", [0])
+            while queued[0] < 1000:  # it waits in the sender's queue, sent and not acknowledged
+                fcntl.ioctl(peer, termios.TIOCOUTQ, queued)
+            assert owner.do(sandbox.traffic)[1] == before[1]
+            owner.do(lambda: sandbox.freeze(False))
+            while queued[0] > 0:
+                fcntl.ioctl(peer, termios.TIOCOUTQ, queued)
+            assert owner.do(sandbox.traffic)[1] > before[1]
+        owner.do(sandbox.close)
 
 
 def used(sandbox: Sandbox) -> int:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+import sys
 import time
 
 import pytest
-from crashes import faults, kill_at_random
+from crashes import NAMES, counted, faults, kill_at_random, plan, settle
 from http_node import CONTENT, HttpNode
 from orchestrator import Orchestrator
 
 from skyweave.errors import ConfigError
+from skyweave.testbed.api.unit import unit
 from skyweave.testbed.client import Login, Testbed, log_in, pack, parse_address
 from skyweave.testbed.errors import ConflictError, RefusedError, TestbedError
 from skyweave.testbed.wire.pinning import fetch_certificate
@@ -99,10 +103,41 @@ def test_logging_in_keeps_the_token_for_its_owner_alone(there, tmp_path, monkeyp
         Testbed.open()
 
 
-def test_a_second_orchestrator_with_another_key_is_refused(there, tmp_path):
-    import subprocess
-    import sys
+def test_two_orchestrators_on_one_folder_by_mistake_double_nothing(tmp_path):
+    """Both have the key, both tick, both are asked; nodes listen to one or the other."""
+    first = Orchestrator(tmp_path / "office")
+    second = Orchestrator.beside(first)
+    nodes = [
+        HttpNode(name, one.invite(), one.certificate)
+        for name, one in zip(NAMES, (first, second, first), strict=True)
+    ]
+    for one in nodes:
+        one.start()
+    every = {"kind": "every", "start": int(time.time()) + 2, "period": 6, "seconds": 1}
+    taken = []
+    with first.testbed() as here, second.testbed() as there:
+        for name in NAMES:
+            for testbed in (here, there):
+                try:
+                    testbed.submit(plan(name, every, server=False))
+                except ConflictError:
+                    taken.append(name)
+        for number in range(6):
+            time.sleep(2)  # runs take place meanwhile
+            soon = {"kind": "soon", "seconds": 1}
+            (here, there)[number % 2].submit(plan(NAMES[number % 3], soon, server=False))
+        for one in here.ask("GET", "/experiments"):
+            there.ask("DELETE", f"/experiments/{one['id']}")
+        settle(here, nodes)
+    for one in (first, second):
+        one.stop()
+    found = counted(f"sqlite:///{tmp_path}/office/testbed.db")
+    assert taken == list(NAMES), "the second submission finds the time taken"
+    assert found["states"]["done"] > 6
+    assert faults(nodes, found) == []
 
+
+def test_a_second_orchestrator_with_another_key_is_refused(there, tmp_path):
     database = f"sqlite:///{there.folder}/testbed.db"
     ran = subprocess.run(
         [sys.executable, "-m", "skyweave.cli", "testbed", "up", "--data", tmp_path / "other",
@@ -123,3 +158,18 @@ def test_a_folder_is_packed_the_same_each_time_and_links_stay_out(tmp_path):
     for text in ("", "https://x", "https://x#short", "ftp://x#" + "a" * 40):
         with pytest.raises(ConfigError, match="no address"):
             parse_address(text)
+
+
+def test_systemd_takes_the_unit_of_an_orchestrator(tmp_path):
+    if shutil.which("systemd-analyze") is None:
+        pytest.skip("no systemd-analyze here; apt install systemd")
+    file = tmp_path / "skyweave-testbed.service"
+    file.write_text(unit("skyweave-testbed", "0.0.0.0:8440", "https://testbed.example:8440"))
+    verify = ["systemd-analyze", "verify", "--recursive-errors=no", str(file)]
+    ran = subprocess.run(verify, capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    file.write_text(file.read_text().replace("Type=exec", "Type=nosuch"))
+    assert "nosuch" in subprocess.run(verify, capture_output=True, text=True, check=False).stderr
+    for word in ("a b", "%h", "x;y", "a\nExecStartPre=/bin/sh", "../x", ".x"):
+        with pytest.raises(ConfigError):
+            unit(word, "0.0.0.0:8440", "https://testbed.example")

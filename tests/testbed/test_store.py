@@ -6,6 +6,7 @@ import io
 import tarfile
 import threading
 
+import databases
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
@@ -25,6 +26,7 @@ from skyweave.testbed.store.tables import (
     transitions,
 )
 
+url, database, postgresql = databases.url, databases.database, databases.postgresql
 RUN = {
     "experiment": "e", "owner": "bob", "node": "alice", "priority": "exclusive", "latest": 0.0,
     "seconds": 1.0, "state": "reserved", "fence": 1, "created": 0.0,

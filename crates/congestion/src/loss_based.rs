@@ -140,9 +140,10 @@ impl Window {
         self.repair != Repair::Nothing
     }
 
-    /// Slow start ends here without a loss (RFC 9406 §4.2).
+    /// Slow start ends here without a loss (RFC 9406 §4.2), above the least threshold: a window of one
+    /// packet is what a timeout leaves.
     pub(crate) fn leave_slow_start(&mut self) {
-        self.ssthresh = self.packets;
+        self.set_ssthresh(self.packets);
     }
 
     /// A loss episode begins: the window becomes `factor` of itself, the threshold at least two

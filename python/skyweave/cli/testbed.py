@@ -24,6 +24,10 @@ from skyweave.testbed.client import Testbed, log_in
 
 COMMANDS = {
     "up": Later("skyweave.cli.testbed_up:up", "Be the orchestrator, until Ctrl-C."),
+    "unit": Later(
+        "skyweave.cli.testbed_up:unit",
+        "Print a unit of systemd, for /etc/systemd/system/skyweave-testbed.service.",
+    ),
     "backup": Later(
         "skyweave.cli.testbed_up:backup", "Write all rows, files and keys into one new file."
     ),

@@ -49,6 +49,10 @@ def submit(
     trigger: Annotated[
         str | None, typer.Option(metavar="POLICY", help="When one fires: skip, wait, pre-empt.")
     ] = None,
+    tolerance: Annotated[
+        int | None,
+        typer.Option(min=0, max=3600, metavar="S", help="How late it may begin: 2; 30 in a gap."),
+    ] = None,
     title: Annotated[str | None, typer.Option(help="What people call it.")] = None,
     plan: Annotated[
         Path | None, typer.Option("--plan", metavar="FILE", help="All of it as TOML.")
@@ -66,6 +70,8 @@ def submit(
         made = _plan(command, node, study, kind, title)
         made["when"] = _when(seconds, at, every, cron, until, trigger)
         made["priority"] = priority
+        usual = 30 if made["when"]["kind"] == "soon" else 2
+        made["tolerance_s"] = usual if tolerance is None else tolerance
         if server:
             made |= {"server": server, "services": service or ["iperf3"]}
     goes_with = study.parent if study else folder

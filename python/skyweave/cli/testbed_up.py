@@ -9,10 +9,12 @@ import typer
 
 from skyweave.console import Console
 from skyweave.errors import ConfigError
+from skyweave.printing import put
 from skyweave.telemetry.address import host_port
 from skyweave.testbed.access import first_admin_code
 from skyweave.testbed.api import Office
 from skyweave.testbed.api.serve import Certificate, own_certificate, serve
+from skyweave.testbed.api.unit import unit as text_of
 from skyweave.testbed.store import Database, Objects, back_up
 from skyweave.testbed.store import restore as put_back
 from skyweave.testbed.wire import Invitation
@@ -53,6 +55,8 @@ def up(
         raise ConfigError("give --certificate and --key together, or neither")
     if behind_proxy and (certificate is not None or url is None):
         raise ConfigError("--behind-proxy needs --url, the proxy's address, and no --certificate")
+    if url is None and host in ("0.0.0.0", "::"):
+        raise ConfigError("--url: say how nodes and people reach it, such as https://HOST:8440")
     shown = f"[{host}]" if ":" in host else host
     url = (url or f"https://{shown}:{port}").rstrip("/")
     data.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -75,6 +79,18 @@ def up(
         serve(office, host, port, used)
     finally:
         office.close()
+
+
+def unit(
+    url: Annotated[str, typer.Option(metavar="URL", help="How nodes and people reach it.")],
+    listen: Annotated[str, typer.Option(metavar="ADDRESS:PORT")] = "0.0.0.0:8440",
+    name: Annotated[
+        str, typer.Option(help="Its folder in /var/lib, and the unit's user.")
+    ] = "skyweave-testbed",
+) -> None:
+    """Print a unit of systemd, for /etc/systemd/system/skyweave-testbed.service."""
+    host_port(listen, "--listen")
+    put(text_of(name, listen, url), end="")
 
 
 def backup(

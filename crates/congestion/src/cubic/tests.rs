@@ -24,9 +24,9 @@ fn cube_roots_are_exact_to_the_last_bits() {
 
 mod hystart {
     use super::super::hystart::HyStart;
-    use crate::AckSample;
     use crate::tests::ack;
-    use units::Duration;
+    use crate::{AckSample, Algorithm, Config, Group, build};
+    use units::{Duration, Instant};
 
     /// One round of ten acknowledgements with the same RTT; returns the growth of the last one, and
     /// whether slow start ended.
@@ -72,5 +72,26 @@ mod hystart {
     #[test]
     fn one_stretched_ack_counts_for_eight_packets() {
         assert_eq!(HyStart::default().on_ack(&ack(50), 50.0).grow, 8.0);
+    }
+
+    /// A window of one packet is what a timeout leaves: the threshold stays above it (RFC 5681 §3.1 eq. 4).
+    /// Found by the random events of `make fuzz`.
+    #[test]
+    fn slow_start_that_ends_with_a_window_of_one_packet_leaves_a_threshold_of_two() {
+        let mut cubic = build(&Algorithm::Cubic.into(), Config::new(1000, 1), &Group::new());
+        for (number, rtt_ms) in [60, 90, 90, 90, 90, 90, 90, 90].into_iter().enumerate() {
+            cubic.on_timeout(Instant::from_millis(number as u64 * 1000), 0, true);
+            for _ in 0..10 {
+                let sample = AckSample {
+                    rtt: Some(Duration::from_millis(rtt_ms)),
+                    prior_delivered_bytes: number as u64 * 1000,
+                    delivered_bytes: (number as u64 + 1) * 1000,
+                    window_limited: false,
+                    ..ack(2)
+                };
+                cubic.on_acked(Instant::from_millis(number as u64 * 1000), &sample);
+            }
+        }
+        assert_eq!(cubic.ssthresh_bytes(), 2000);
     }
 }

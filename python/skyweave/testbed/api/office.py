@@ -23,6 +23,8 @@ EVENTS_AN_HOUR = 200_000
 """Of a node: a week away is told within the hour."""
 WISHES_AN_HOUR = 5000
 """Of a person."""
+TIDY_S = 3600.0
+"""How often is looked for parts of files whose rest never came."""
 LONGEST_NAP_S = 1.0
 """How often is looked whether another process has work, or orders, for this one."""
 
@@ -100,6 +102,7 @@ class Ticker(threading.Thread):
         self._office = office
         self._stop = threading.Event()
         self._newest: dict[str, int] = {}
+        self._tidied = 0.0
 
     def run(self) -> None:
         """Tick until :meth:`end`; an error is said once and tried again."""
@@ -108,10 +111,12 @@ class Ticker(threading.Thread):
             try:
                 nap = self._once()
                 said = ""
-            except TestbedError as error:
+            except Exception as error:  # whatever it is, later runs are due, too
                 nap = LONGEST_NAP_S
-                if str(error) != said:
-                    said = str(error)
+                ours = isinstance(error, TestbedError)
+                short = str(error) if ours else f"{type(error).__name__}: {str(error)[:300]}"
+                if short != said:
+                    said = short
                     complain(f"skyweave: {said}")
             self._stop.wait(nap)
 
@@ -121,6 +126,9 @@ class Ticker(threading.Thread):
         if due is not None and due <= office.now():
             office.keeper.tick(office.now())
             due = office.keeper.next_due()
+        if office.now() - self._tidied > TIDY_S:
+            self._tidied = office.now()
+            office.uploads.forget(self._tidied)
         with office.database.read() as connection:
             rows = connection.execute(select(nodes.c.name, nodes.c.newest_order)).all()
         for row in rows:

@@ -17,6 +17,9 @@ HORIZON_S = 86_400
 FOREVER = 253_402_300_800
 """The year 10000."""
 MOST_OCCURRENCES = 100_000
+LATEST = 32_503_680_000
+"""The year 3000: nothing begins later."""
+Start = Annotated[int, Field(ge=0, le=LATEST)]
 Second = Annotated[int, Field(ge=0, le=FOREVER)]
 Duration = Annotated[int, Field(ge=1, le=LONGEST_RUN_S)]
 
@@ -25,7 +28,7 @@ class Once(Message):
     """One run."""
 
     kind: Literal["once"] = "once"
-    start: Second
+    start: Start
     seconds: Duration
 
     def starts(self, since: int, until: int) -> Iterator[int]:
@@ -38,7 +41,7 @@ class Every(Message):
     """A run at ``start`` and after each ``period`` until ``until``, where none begins any more."""
 
     kind: Literal["every"] = "every"
-    start: Second
+    start: Start
     period: Annotated[int, Field(ge=2, le=366 * 86_400)]
     seconds: Duration
     until: Second = FOREVER
@@ -71,7 +74,7 @@ class Cron(Message):
     kind: Literal["cron"] = "cron"
     expression: Annotated[str, StringConstraints(min_length=9, max_length=100)]
     seconds: Duration
-    start: Second = 0
+    start: Start = 0
     until: Second = FOREVER
 
     @field_validator("expression")

@@ -95,11 +95,11 @@ class Lease:
     def _spawn(self, service: Service, port: int) -> None:
         argv = argv_of(service, port, self._folder)
         inside = {"PATH": PATH, "LC_ALL": "C.UTF-8", "HOME": "/results"}
-        caged = cage(argv, self._folder, self._shared, inside, [])
+        caged = cage(argv, self._folder, self._shared, [])
         with (self._folder.parent / f"{service}.txt").open("wb") as log:
             process = subprocess.Popen(
                 ["sh", "-c", _GATE, "sh", *caged], stdin=subprocess.PIPE, stdout=log,
-                stderr=log, cwd="/", env={"PATH": PATH},
+                stderr=log, cwd="/", env=inside,
             )  # fmt: skip
         self._processes.append(process)
         self._group.add(process.pid)

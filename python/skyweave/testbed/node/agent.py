@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from skyweave.testbed.node import orders
 from skyweave.testbed.node.dial import Link
+from skyweave.testbed.node.firing import Firing
 from skyweave.testbed.node.home import free_bytes
 from skyweave.testbed.node.policy import Policy
 from skyweave.testbed.node.runner import Going, Node, Yielding, carry, crashed
@@ -31,12 +32,19 @@ class Agent:
         self, talk: Talk, link: Link, ground: Ground, policy: Policy, *,
         say: Callable[[str], object], yielding: Callable[[], Yielding | None] = lambda: None,
     ) -> None:  # fmt: skip
-        """``say`` is given sentences for the owner."""
+        """``say`` is given sentences for the owner.
+
+        Raises :class:`skyweave.ConfigError` if the policy's triggers are not there, or are wrong.
+        """
         self.talk, self.stop = talk, talk.stop
         self.node = Node(
             talk.book, link, ground, Leases(ground.folder / "settings"), policy,
             true_time=talk.true_time, wake=talk.wake, say=say, stopping=talk.stop,
             yielding=yielding,
+        )  # fmt: skip
+        self._firing = Firing.of(
+            ground.folder, dict(policy.fires), talk.book,
+            offset_s=lambda: talk.clock.offset_s, wake=talk.wake, say=say,
         )  # fmt: skip
         self._going: dict[str, tuple[Going, threading.Thread]] = {}
         self._lock = threading.Lock()
@@ -45,6 +53,8 @@ class Agent:
         """End what a dead process left, then work until :attr:`stop` is set."""
         self.recover()
         self.talk.begin(self.take, self.heartbeat)
+        if self._firing is not None:
+            threading.Thread(target=self._firing.run, args=(self.stop,), daemon=True).start()
         self.stop.wait()
         self.talk.wake()
         self.end()

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 from urllib.parse import urlsplit
 
-import httpx
+import httpx2
 from pydantic import ValidationError
 
 from skyweave.testbed.errors import TestbedError
@@ -89,7 +89,7 @@ class HttpLink:
 
     def __init__(self, url: str, pin: str | None, name: str, key: PrivateKey) -> None:
         self._url, self._pin, self._name, self._key = url, pin, name, key
-        self._client: httpx.Client | None = None
+        self._client: httpx2.Client | None = None
         self._lock = threading.Lock()
         self.correction_s = 0.0
 
@@ -168,7 +168,7 @@ class HttpLink:
         try:
             with self._connected().stream(
                 method, target, content=body, headers=headers,
-                timeout=httpx.Timeout(ANSWER_S, read=wait_s),
+                timeout=httpx2.Timeout(ANSWER_S, read=wait_s),
             ) as answer:  # fmt: skip
                 came = bytearray()
                 for piece in answer.iter_bytes():
@@ -176,17 +176,17 @@ class HttpLink:
                     if len(came) > most:
                         raise AwayError(f"{self._url}: its answer has more than {most:,} bytes")
                 return answer.status_code, bytes(came)
-        except (httpx.HTTPError, OSError, RuntimeError) as error:
+        except (httpx2.HTTPError, OSError, RuntimeError) as error:
             why = str(error)[:200] or type(error).__name__
             raise AwayError(f"{self._url}: cannot be reached ({why})") from None
 
-    def _connected(self) -> httpx.Client:
+    def _connected(self) -> httpx2.Client:
         with self._lock:
             if self._client is None:
                 verify: Any = True
                 if self._pin is not None:
                     verify = _trusting(self._url, self._pin)
-                self._client = httpx.Client(verify=verify, trust_env=False, follow_redirects=False)
+                self._client = httpx2.Client(verify=verify, trust_env=False, follow_redirects=False)
             return self._client
 
 

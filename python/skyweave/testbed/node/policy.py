@@ -18,7 +18,7 @@ from zoneinfo import ZoneInfo
 from pydantic import Field, StringConstraints, field_validator
 
 from skyweave.model.parsing import read_toml
-from skyweave.model.validated import StudyModel, validate
+from skyweave.model.validated import Name, StudyModel, validate
 
 MINUTE_S = 60.0
 DAY_MINUTES = 24 * 60
@@ -27,6 +27,7 @@ _HOURS = re.compile(r"([01]\d|2[0-3]):([0-5]\d)-(?:([01]\d|2[0-3]):([0-5]\d)|(24
 User = Annotated[str, StringConstraints(pattern=r"^(?:\*|[a-z0-9][a-z0-9-]{0,38})$")]
 """A name of the testbed; ``*`` is everybody."""
 Device = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,14}$")]
+Experiment = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{24}$")]
 UplinkName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,11}$")]
 Kind = Literal["probe", "tcp", "mptcp", "mpquic", "video", "command"]
 KINDS: tuple[Kind, ...] = ("probe", "tcp", "mptcp", "mpquic", "video")
@@ -68,6 +69,8 @@ class Policy(StudyModel):
     """What background runs give way to: all other traffic of the uplinks' devices, all other of a
     dish, for machines that see only their own; or nothing."""
     dish: Annotated[str, Field(max_length=100)] = "192.168.100.1:9200"
+    fires: Annotated[dict[Name, Experiment], Field(max_length=100)] = Field(default_factory=dict)
+    """Which trigger of ``triggers.toml`` beside this file starts which experiment."""
     reach: Annotated[tuple[str, ...], Field(max_length=64)] = ()
     """Networks that runs may reach although they are not public, such as a server in a lab."""
 

@@ -7,6 +7,7 @@ waits for them: what is in the book is told when it can be.
 from __future__ import annotations
 
 import contextlib
+import json
 import shutil
 import threading
 import time
@@ -14,10 +15,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from skyweave.errors import SkyweaveError
+from skyweave.testbed.errors import RefusedError
 from skyweave.testbed.node.book import Book
 from skyweave.testbed.node.clock import ClockWatch
 from skyweave.testbed.node.dial import Backoff, Link
-from skyweave.testbed.wire import Clock, Events, Heartbeat, Numbered, unseal
+from skyweave.testbed.wire import Clock, Events, Heartbeat, Numbered, Signed, is_signed, unseal
+from skyweave.testbed.wire.sealed import PURPOSE
 
 BEAT_S = 30.0
 
@@ -68,10 +71,29 @@ class Talk:
 
         def ask() -> float:
             for signed in self._link.orders(self.book.newest_order).orders:
-                take(unseal(signed, self._key, self.name))
+                try:
+                    take(unseal(signed, self._key, self.name))
+                except RefusedError as error:
+                    self._pass_over(signed, error)
             return 0.0
 
         self._again("orders", ask)
+
+    def _pass_over(self, signed: Signed, error: RefusedError) -> None:
+        """Leave out an order that is the orchestrator's, and that this version cannot read.
+
+        It would stand in the way of all that follow. What is not signed is asked for again: raises
+        the ``error``.
+        """
+        if not is_signed(self._key, PURPOSE + signed.text.encode(), signed.signature):
+            raise error
+        with contextlib.suppress(ValueError, TypeError, KeyError):
+            facts = json.loads(signed.text)
+            if facts["node"] == self.name and int(facts["sequence"]) > self.book.newest_order:
+                self.book.note("order", str(int(facts["sequence"])))
+                self._say(f"orders: {error}")
+                return
+        raise error
 
     def _tell(self) -> None:
         """Tell news when there are some, and send files when there is nothing to tell."""

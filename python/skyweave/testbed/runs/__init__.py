@@ -13,6 +13,8 @@ from skyweave.testbed.runs.keeper import Keeper
 from skyweave.testbed.runs.machine import Step
 from skyweave.testbed.runs.orders import Dispatch
 from skyweave.testbed.runs.plan import OnTrigger, Plan, Soon
-from skyweave.testbed.runs.turn import Turn
+from skyweave.testbed.runs.turn import Turn, Went
 
-__all__ = ["Dispatch", "Keeper", "OnTrigger", "Place", "Plan", "Soon", "Step", "Turn", "Uploads"]
+__all__ = [
+    "Dispatch", "Keeper", "OnTrigger", "Place", "Plan", "Soon", "Step", "Turn", "Uploads", "Went",
+]  # fmt: skip

@@ -24,6 +24,8 @@ from skyweave.testbed.wire import Artefact, Held
 
 Turns = Callable[[float], AbstractContextManager[Turn]]
 """Opens a transaction: ``Keeper.turn``."""
+KEPT_S = 30 * 86_400.0
+"""How long parts of a file wait for the others, beyond the time at which its run is given up."""
 LEAST_FREE_BYTES = 500_000_000
 """Uploads wait when the disk has less."""
 
@@ -145,6 +147,17 @@ class Uploads:
             self._end_if_whole(turn, turn.run(row.run))
         file.unlink(missing_ok=True)
         return True
+
+    def forget(self, now: float) -> int:
+        """Remove what came of files whose rest never did; return how many."""
+        old = [
+            one
+            for one in self._folder.iterdir()
+            if one.is_file() and one.stat().st_mtime < now - machine.AWAY_S - KEPT_S
+        ]
+        for one in old:
+            one.unlink(missing_ok=True)
+        return len(old)
 
     def _end_if_whole(self, turn: Turn, run: Row[Any]) -> None:
         missing = select(func.count()).where(

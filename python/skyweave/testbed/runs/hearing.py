@@ -7,11 +7,9 @@ from typing import Any
 from sqlalchemy import Row, select
 
 from skyweave.testbed.access import note
-from skyweave.testbed.errors import MissingError, TestbedError
+from skyweave.testbed.errors import MissingError
 from skyweave.testbed.runs import asking, files, machine
 from skyweave.testbed.runs.turn import Turn, situation
-from skyweave.testbed.store import UnavailableError
-from skyweave.testbed.store.database import said
 from skyweave.testbed.store.tables import events, runs
 from skyweave.testbed.wire import (
     Accepted,
@@ -59,13 +57,8 @@ def _keep(turn: Turn, node: str, outbox: str, event: Event) -> bool:
 
 def _try_to_follow(turn: Turn, node: str, event: Event) -> None:
     """Follow an event; one that cannot be followed must not keep later ones in the outbox."""
-    try:
-        with turn.connection.begin_nested(), said():
-            _follow(turn, node, event)
-    except TestbedError as error:
-        if isinstance(error, UnavailableError):
-            raise
-        note(turn.connection, turn.now, node, "event.failed", event.body.kind, str(error))
+    with turn.apart("event.failed", event.body.kind, who=node):
+        _follow(turn, node, event)
 
 
 def _follow(turn: Turn, node: str, event: Event) -> None:

@@ -80,6 +80,7 @@ class Keeper:
         while True:
             with self.turn(now) as turn:
                 more = passing.make_runs(turn) | passing.look_at_due(turn)
+                passing.forget(turn)
             if not more:
                 return self.next_due()
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from itertools import islice
 
 from sqlalchemy import select
 
+from skyweave.testbed.access import note
 from skyweave.testbed.calendar import Cron, Every, Once
 from skyweave.testbed.runs import booking, machine
 from skyweave.testbed.runs.booking import Place
@@ -19,8 +21,11 @@ AHEAD_S = 3600
 REFILL_S = 1800
 """and again when there are fewer than these."""
 DAY_S = 86_400.0
-AT_ONCE = 200
-"""Runs that one transaction makes, or looks at."""
+AT_ONCE = 50
+"""Runs that one transaction makes, or looks at: others wait meanwhile."""
+MOST_MISSED = 100_000
+LATER_S = 60.0
+"""When what could not be done is tried again."""
 
 
 def make_runs(turn: Turn) -> bool:
@@ -37,8 +42,12 @@ def make_runs(turn: Turn) -> bool:
     row = turn.connection.execute(due).first()
     if row is None:
         return False
-    plan = Plan.model_validate_json(row.plan)
-    make_some(turn, row.id, row.owner, plan, row.materialised)
+    with turn.apart("runs.failed", row.id) as went:
+        make_some(turn, row.id, row.owner, Plan.model_validate_json(row.plan), row.materialised)
+    if not went.well:
+        later = math.floor(turn.now) + REFILL_S + LATER_S
+        which = experiments.update().where(experiments.c.id == row.id)
+        turn.connection.execute(which.values(materialised=int(later)))
     return True
 
 
@@ -47,6 +56,9 @@ def make_some(turn: Turn, experiment: str, owner: str, plan: Plan, since: int) -
     upto = math.floor(turn.now) + AHEAD_S
     if isinstance(plan.when, Once | Every | Cron):
         first = max(since, math.floor(turn.now) - plan.tolerance_s)
+        if missed := sum(1 for _ in islice(plan.when.starts(since, first), MOST_MISSED)):
+            why = f"{missed} starts passed while the orchestrator was away"
+            note(turn.connection, turn.now, "orchestrator", "runs.missed", experiment, why)
         for made, start in enumerate(plan.when.starts(first, upto), 1):
             _make_one(turn, experiment, owner, plan, Place(float(start)))
             if made == AT_ONCE:
@@ -78,8 +90,11 @@ def look_at_due(turn: Turn) -> bool:
         row = turn.run(one.id)  # an earlier step may have been about this run
         if row.due is None or row.due > turn.now:
             continue
-        if not turn.on_time(row):  # asked a moment too early: never at once again
-            later = runs.update().where(runs.c.id == row.id).values(due=turn.now + 1)
+        with turn.apart("run.failed", row.id) as went:
+            done = turn.on_time(row)
+        if not went.well or not done:  # never at once again
+            wait = LATER_S if not went.well else 1.0
+            later = runs.update().where(runs.c.id == row.id).values(due=turn.now + wait)
             turn.connection.execute(later)
     return len(rows) == AT_ONCE
 

@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Connection, Row, func, select
 
+from skyweave.testbed.access import note
 from skyweave.testbed.errors import MissingError
 from skyweave.testbed.runs import booking, machine
 from skyweave.testbed.runs.booking import Place
 from skyweave.testbed.runs.orders import Dispatch, plan_of
 from skyweave.testbed.runs.plan import Plan, Soon
+from skyweave.testbed.store import UnavailableError
+from skyweave.testbed.store.database import said
 from skyweave.testbed.store.tables import experiments, nodes, reservations, runs
 
 AGAIN_AFTER_S = 30.0
 """How long after it was pre-empted a run in the background is placed anew."""
 MOST_AGAIN = 20
 """How often that is done for an experiment."""
+
+
+@dataclass
+class Went:
+    """Whether something went well."""
+
+    well: bool = True
 
 
 class Turn:
@@ -33,6 +46,19 @@ class Turn:
         if row is None:
             raise MissingError(f"there is no run {run}")
         return row
+
+    @contextmanager
+    def apart(self, action: str, what: str, who: str = "orchestrator") -> Iterator[Went]:
+        """Do something that may fail without keeping all else from its turn; note it if it does."""
+        went = Went()
+        try:
+            with self.connection.begin_nested(), said():
+                yield went
+        except UnavailableError:
+            raise
+        except Exception as error:  # whatever it is, the runs of others go on
+            went.well = False
+            note(self.connection, self.now, who, action, what, f"{type(error).__name__}: {error}")
 
     def take(self, row: Row[Any], step: machine.Step | None) -> None:
         """Take a step: write it, order what follows, give back what is not needed any more."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, create_engine, event, select, text
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from skyweave.errors import ConfigError
 from skyweave.testbed.errors import ConflictError, TestbedError
@@ -18,6 +20,8 @@ from skyweave.testbed.store.tables import counters
 
 BUSY_S = 20.0
 """How long a writer waits for another."""
+CONNECTIONS = 40
+"""As many as threads serve requests."""
 WRITER = 0x5B1E4
 """The advisory lock that makes writers of PostgreSQL wait for each other."""
 
@@ -42,6 +46,9 @@ class Database:
         else:
             raise ConfigError("--database: give sqlite:///FILE or postgresql://USER@HOST/NAME")
 
+        self._one_writer = threading.Lock()
+        """Writers of this process wait here, in order, and not in the database's own polling."""
+
     @property
     def is_sqlite(self) -> bool:
         """Whether it is a file."""
@@ -50,7 +57,7 @@ class Database:
     @contextmanager
     def write(self) -> Iterator[Connection]:
         """Yield a connection in a transaction that no other writer sees half of."""
-        with said(), self.engine.connect() as connection:
+        with self._one_writer, said(), self.engine.connect() as connection:
             if self.is_sqlite:
                 connection.exec_driver_sql("BEGIN IMMEDIATE")
             else:
@@ -105,6 +112,8 @@ def said() -> Iterator[None]:
     except OperationalError as error:
         short = str(error.orig).splitlines()[0][:200] if str(error.orig) else "no answer"
         raise UnavailableError(f"the database does not answer ({short}); try again") from None
+    except PoolTimeout:
+        raise UnavailableError("too many ask the database at a time; try again") from None
     except DBAPIError as error:
         if error.connection_invalidated:
             raise UnavailableError("the database went away; try again") from None
@@ -114,7 +123,9 @@ def said() -> Iterator[None]:
 def _sqlite(url: URL) -> Engine:
     assert url.database is not None
     Path(url.database).parent.mkdir(parents=True, exist_ok=True)
-    engine = create_engine(url, connect_args={"timeout": BUSY_S, "check_same_thread": False})
+    engine = create_engine(
+        url, pool_size=CONNECTIONS, connect_args={"timeout": BUSY_S, "check_same_thread": False}
+    )
 
     @event.listens_for(engine, "connect")
     def _set_up(connection: Any, _: Any) -> None:
@@ -129,6 +140,6 @@ def _sqlite(url: URL) -> Engine:
 
 def _postgresql(url: URL) -> Engine:
     return create_engine(
-        url.set(drivername="postgresql+psycopg"), pool_pre_ping=True, pool_size=10,
+        url.set(drivername="postgresql+psycopg"), pool_pre_ping=True, pool_size=CONNECTIONS,
         connect_args={"connect_timeout": 5},
     )  # fmt: skip

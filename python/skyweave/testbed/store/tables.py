@@ -139,7 +139,7 @@ orders = Table(
     Column("run", _ID),
     Column("text", Text, nullable=False),
     Column("signature", String(88), nullable=False),
-    Column("issued", Float, nullable=False),
+    Column("issued", Float, nullable=False, index=True),
 )  # fmt: skip
 events = Table(
     "events", metadata,

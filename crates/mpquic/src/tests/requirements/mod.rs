@@ -36,18 +36,23 @@ struct Victim {
 
 impl Victim {
     fn client() -> Self {
-        Self::of(|world| world.client)
+        Self::of(|world| world.client, |_| {})
     }
 
     fn server() -> Self {
-        Self::of(|world| world.server)
+        Self::server_with(|_| {})
     }
 
-    fn of(choose: fn(World<Own, Own>) -> Own) -> Self {
+    fn server_with(change: fn(&mut Config)) -> Self {
+        Self::of(|world| world.server, change)
+    }
+
+    fn of(choose: fn(World<Own, Own>) -> Own, change: fn(&mut Config)) -> Self {
         let small = |config: &mut Config| {
             config.stream_window_bytes = 1000;
             config.receive_window_bytes = 1500;
             config.max_streams = 4;
+            change(config);
         };
         let (client, server) = (Own::client(0, small), Own::server(0, small));
         let mut world = World::new(client, server, vec![Link::new(100.0, 5)], 1);

@@ -67,6 +67,54 @@ fn final_sizes_count_against_the_windows() {
     }
 }
 
+/// A peer that leaves the first byte of each stream out and fills all that it may: windows grow for what
+/// waits behind a hole, to what was configured and no further.
+#[test]
+fn holes_open_no_more_window_than_was_configured() {
+    const GROWTH: u64 = 8_000;
+    const CONNECTION: u64 = 20_000;
+    let mut victim = Victim::server_with(|config| {
+        config.stream_growth_bytes = GROWTH;
+        config.max_receive_window_bytes = CONNECTION;
+    });
+    let log = victim.log();
+    let (mut windows, mut ends) = ([1000; 4], [0; 4]);
+    let mut allowed = 1500;
+    let mut held = 0;
+    for _ in 0..50 {
+        for index in 0..4 {
+            let room = allowed - ends.iter().sum::<u64>();
+            let end = windows[index].min(ends[index] + room);
+            // Never the first byte; the last one again, so that the next round trip is seen.
+            let start = ends[index].saturating_sub(1).max(1);
+            if start < end {
+                let data = vec![7; (end - start) as usize];
+                let id = 4 * index as u64;
+                victim.hears(&[Frame::Stream { id, offset: start, data: &data, fin: false }]);
+                ends[index] = end;
+            }
+        }
+        held = held.max(victim.own.endpoint.held_bytes());
+        victim.until(victim.now + Duration::from_millis(100));
+        for frame in log.frames("max_stream_data") {
+            let window = &mut windows[number(&frame, "stream_id") as usize / 4];
+            *window = number(&frame, "maximum").max(*window);
+        }
+        for frame in log.frames("max_data") {
+            allowed = number(&frame, "maximum").max(allowed);
+        }
+        assert_eq!(victim.error(), None);
+    }
+    let grown: u64 = windows.iter().map(|window| window - 1000).sum();
+    assert!(grown > 0 && grown <= GROWTH, "{windows:?}");
+    assert!(allowed > 1500 && allowed <= CONNECTION, "{allowed}");
+    assert!(held <= CONNECTION + 50_000, "{held}");
+}
+
+fn number(frame: &serde_json::Value, field: &str) -> u64 {
+    frame[field].as_u64().expect("a number")
+}
+
 /// RFC 9000 §4.5.
 #[test]
 fn a_final_size_that_changes_ends_the_connection() {

@@ -36,11 +36,11 @@ def lacking() -> str | None:
     )
 
 
-def cage(
-    argv: Sequence[str], results: Path, tree: Path | None, environment: dict[str, str],
-    limits: Sequence[str],
-) -> list[str]:  # fmt: skip
-    """Return the command that runs ``argv`` in the sandbox; ``limits`` are those of ``prlimit``."""
+def cage(argv: Sequence[str], results: Path, tree: Path | None, limits: Sequence[str]) -> list[str]:
+    """Return the command that runs ``argv`` in the sandbox; ``limits`` are those of ``prlimit``.
+
+    The environment passes through: it has tokens, and arguments can be read by everybody.
+    """
     seen = ["--tmpfs", "/", "--perms", "0755", "--dir", "/etc"]
     for name in _SYSTEM:
         place = Path(name)
@@ -61,13 +61,12 @@ def cage(
     if tree is not None:
         seen += ["--ro-bind", str(tree), INPUT]
     seen += ["--remount-ro", "/", "--chdir", RESULTS]
-    words = [item for name, value in environment.items() for item in ("--setenv", name, value)]
     return [
         "prlimit", *limits, "--core=0", f"--nofile={MOST_FILES}",
         "bwrap", "--die-with-parent", "--new-session", "--unshare-pid", "--unshare-ipc",
         "--unshare-uts", "--unshare-cgroup-try", "--hostname", "run",
         "--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID",
-        "--cap-add", "CAP_SETPCAP", "--clearenv", *words, *seen, "--",
+        "--cap-add", "CAP_SETPCAP", *seen, "--",
         "setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups", "--no-new-privs",
         "--inh-caps=-all", "--bounding-set=-all", *argv,
     ]  # fmt: skip

@@ -109,6 +109,16 @@ class RunNetwork:
         names = {link.outer: link.name for link in self.links}
         return {names[one]: (into, out) for one, into, out in counters() if one in names}
 
+    def pause(self, paused: bool) -> None:
+        """Let nothing pass, or everything again that the rules allow.
+
+        A frozen receiver's kernel goes on taking what comes, up to its buffer: megabytes that its
+        owner would wait for.
+        """
+        tool("nft", "flush", "chain", "ip", self._table, "pause")
+        if paused:
+            tool("nft", "add", "rule", "ip", self._table, "pause", "drop")
+
     def close(self) -> None:
         """Take all of it away, however far it came."""
         remove(self.name, self._run)
@@ -242,7 +252,10 @@ def _rules(
         _set("lan", [str(one) for one in lan]),
         _set("reach", [str(one) for one in own]),
         f"quota cap {{ over {max(most_bytes, 1)} bytes }}",
+        "chain pause { }",
         "chain forward { type filter hook forward priority -10; policy accept;",
+        f"iifname {{ {outer} }} jump pause",
+        f"oifname {{ {outer} }} jump pause",
         f'iifname {{ {outer} }} quota name "cap" drop',
         f'oifname {{ {outer} }} quota name "cap" drop',
         f"oifname {{ {outer} }} ct state established,related accept",

@@ -78,14 +78,14 @@ class Sandbox:
         """Begin the run; raises :class:`TestbedError` if its first process cannot be made."""
         tree = self.tree if self.tree.is_dir() else None
         inside = {"PATH": PATH, "HOME": "/results", "LC_ALL": "C.UTF-8", **environment}
-        caged = cage(argv, self.results, tree, inside, self._rlimits())
+        caged = cage(argv, self.results, tree, self._rlimits())
         enter = ["nsenter", f"--net={self.network.namespace}", "--"]
         assert self._group is not None
         try:
             self._process = subprocess.Popen(
                 ["sh", "-c", _GATE, "sh", *enter, *caged], stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
-                env={"PATH": PATH}, cwd="/",
+                env=inside, cwd="/",
             )  # fmt: skip
             self._group.add(self._process.pid)
         except OSError as error:
@@ -106,7 +106,8 @@ class Sandbox:
             return None
 
     def freeze(self, frozen: bool) -> None:
-        """Let all of its processes stand still, or go on."""
+        """Let all of its processes stand still with their network, or go on."""
+        self.network.pause(frozen)
         if self._group is not None:
             self._group.freeze(frozen)
 

@@ -35,7 +35,10 @@
       series: [{ label: "UTC", value: "{YYYY}-{MM}-{DD} {HH}:{mm}:{ss}" }, ...series],
       axes: [{ ...axis, space: 70, values: moments }, { ...axis, size: 54 }],
       // a single moment would be drawn over years
-      scales: { x: { range: (_, first, last) => (last - first < 600 ? [last - 600, last] : [first, last]) }, y: { range: (_, low, high) => [Math.min(0, low), high > 0 ? high * 1.1 : 1] } },
+      scales: {
+        x: { range: ({ data: [at] }) => [Math.min(at[0], at.at(-1) - 600), at.at(-1)] },
+        y: { range: (_, low, high) => [Math.min(0, low), high > 0 ? high * 1.1 : 1] },
+      },
       cursor: { drag: { x: false, y: false } },
     };
   }

@@ -4,6 +4,7 @@ from alembic import context
 
 from skyweave.testbed.store.tables import metadata
 
-connection = context.config.attributes["connection"]
-context.configure(connection=connection, target_metadata=metadata)
-context.run_migrations()
+if hasattr(context, "config"):  # else it is only looked at
+    connection = context.config.attributes["connection"]
+    context.configure(connection=connection, target_metadata=metadata)
+    context.run_migrations()

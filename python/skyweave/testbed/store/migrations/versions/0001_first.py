@@ -131,6 +131,7 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["node"], ["nodes.name"], name=op.f("fk_orders_node")),
         sa.PrimaryKeyConstraint("node", "sequence", name=op.f("pk_orders")),
     )
+    op.create_index(op.f("ix_orders_issued"), "orders", ["issued"], unique=False)
     op.create_table(
         "runs",
         sa.Column("id", sa.String(length=24), nullable=False),

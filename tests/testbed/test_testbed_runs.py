@@ -5,18 +5,29 @@ from __future__ import annotations
 import contextlib
 import random
 
+import databases
 import pytest
 from pydantic import ValidationError
-from sqlalchemy import select
+from sqlalchemy import event, select
 from virtual import CONTENT, VirtualNode, join
 
 from skyweave.testbed.access import add_person
 from skyweave.testbed.errors import ConflictError, MissingError, TestbedError
 from skyweave.testbed.runs import Keeper, Plan, Uploads, machine
-from skyweave.testbed.store import Database, Objects, migrate
-from skyweave.testbed.store.tables import artefacts, events, reservations, runs, transitions
+from skyweave.testbed.runs.orders import Dispatch, waiting
+from skyweave.testbed.store import Database, Objects, UnavailableError, migrate
+from skyweave.testbed.store.tables import (
+    artefacts,
+    audit,
+    events,
+    experiments,
+    reservations,
+    runs,
+    transitions,
+)
 from skyweave.testbed.wire import Event, Events, Finished, Fired, PrivateKey, Ready, Started
 
+url, database, postgresql = databases.url, databases.database, databases.postgresql
 NOW = 1_800_000_000.0
 KEY = PrivateKey.make()
 
@@ -390,6 +401,107 @@ def test_a_plan_has_to_fit_the_testbed(world):
     ):  # fmt: skip
         with pytest.raises(ValidationError):
             plan(**wrong)
+
+
+def test_orders_that_nobody_can_follow_any_more_are_forgotten(fast):
+    fast.submit()
+    fast.go(NOW + 30)
+    with fast.database.read() as connection:
+        assert len(waiting(connection, "alice", 0)) == 1
+    fast.go(NOW + 10 * 86_400, step=86_400)
+    with fast.database.read() as connection:
+        assert waiting(connection, "alice", 0) == ()
+
+
+def test_parts_whose_rest_never_comes_are_removed(fast):
+    part = fast.uploads._folder / ("0" * 24)
+    part.write_bytes(b"part")
+    born = part.stat().st_mtime
+    assert fast.uploads.forget(born + 30 * 86_400) == 0
+    assert fast.uploads.forget(born + 38 * 86_400) == 1
+    assert not part.exists()
+
+
+def test_a_disk_that_is_full_refuses_parts_and_loses_none(fast, monkeypatch):
+    fast.submit()
+    fast.settle()
+    node = fast.parties["alice"]
+    node.upload, upload = (lambda *_: None), node.upload
+    fast.go(NOW + 30)
+    monkeypatch.setattr("skyweave.testbed.runs.files.LEAST_FREE_BYTES", 10**18)
+    with pytest.raises(UnavailableError, match="nearly full"):
+        upload(fast.run().id, fast.now)
+    assert fast.run().state == "collecting"
+    monkeypatch.undo()
+    upload(fast.run().id, fast.now)
+    assert fast.run().state == "done"
+
+
+def test_what_fails_for_one_run_keeps_no_other_from_its_turn(fast, monkeypatch):
+    bad = fast.submit(node="carol", when=once(NOW + 100))
+    good = fast.submit(when=once(NOW + 100))
+    sick = fast.run(experiment=bad).id
+    send = Dispatch.send
+
+    def fails(self, what, run):
+        if run.id == sick:
+            raise ZeroDivisionError
+        send(self, what, run)
+
+    monkeypatch.setattr(Dispatch, "send", fails)
+    fast.go(NOW + 90)
+    assert fast.run(experiment=good).state == "accepted"
+    assert fast.run(experiment=bad).state == "reserved"
+    with fast.database.read() as connection:
+        said = connection.execute(audit.select().where(audit.c.action == "run.failed")).all()
+    assert said[0].what == sick
+    monkeypatch.undo()
+    fast.go(NOW + 200)
+    assert fast.run(experiment=bad).state == "skipped", "its time was over when it was tried again"
+
+
+def test_a_plan_that_cannot_be_read_stops_nothing(fast):
+    every = {"kind": "every", "start": int(NOW), "period": 600, "seconds": 9}
+    broken, good = fast.submit(when=every), fast.submit(node="carol", when=every)
+    fast.parties["alice"].makes_files = False
+    with fast.database.write() as connection:
+        which = experiments.update().where(experiments.c.id == broken)
+        connection.execute(which.values(plan="{}"))
+    fast.go(NOW + 3 * 3600)
+    assert len(fast.runs(experiment=good)) > 18
+    assert len(fast.runs(experiment=broken)) <= 7
+
+
+def test_starts_that_nobody_was_there_for_are_noted(fast):
+    fast.submit(when={"kind": "every", "start": int(NOW), "period": 600, "seconds": 9})
+    fast.now += 86_400
+    fast.settle()
+    with fast.database.read() as connection:
+        (said,) = connection.execute(audit.select().where(audit.c.action == "runs.missed")).all()
+    assert said.detail.startswith("138 starts")
+
+
+def test_a_database_whose_disk_is_full_says_so_and_goes_on_later(fast):
+    with fast.database.engine.connect() as connection:
+        pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
+
+    def full(connection, _) -> None:
+        connection.execute(f"PRAGMA max_page_count = {pages}")
+
+    event.listen(fast.database.engine, "connect", full)
+    fast.database.engine.dispose()
+
+    def fill() -> None:
+        for number in range(200):
+            fast.submit(when=once(NOW + 1000 + 100 * number))
+
+    with pytest.raises(UnavailableError, match="full"):
+        fill()
+    there = len(fast.runs())
+    event.remove(fast.database.engine, "connect", full)
+    fast.database.engine.dispose()
+    fast.submit(node="carol")
+    assert len(fast.runs()) == there + 1
 
 
 def test_two_keepers_on_one_database_order_each_run_once(url, tmp_path):
