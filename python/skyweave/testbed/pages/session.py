@@ -1,4 +1,4 @@
-"""Who is signed in: a random cookie for 12 hours, kept as a hash, in memory alone."""
+"""Who is signed in: a random cookie for 12 hours, in memory alone."""
 
 from __future__ import annotations
 
