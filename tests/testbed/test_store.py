@@ -141,6 +141,28 @@ def test_what_fails_leaves_nothing(database):
         assert connection.execute(select(func.count()).select_from(people)).scalar_one() == 0
 
 
+@pytest.mark.parametrize("url", ["postgresql"], indirect=True)
+def test_a_connection_that_breaks_in_a_transaction_changes_nothing(database, url):
+    other = Database(url)
+
+    def broken() -> None:
+        with database.write() as connection:
+            fill(connection)
+            with other.read() as admin:
+                admin.exec_driver_sql(
+                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                    " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+                )
+            connection.execute(select(people))
+
+    with pytest.raises(UnavailableError, match=r"does not answer|went away"):
+        broken()
+    with database.write() as connection:
+        assert connection.execute(select(func.count()).select_from(people)).scalar_one() == 0
+        fill(connection)
+    other.close()
+
+
 def test_a_database_that_does_not_answer_is_one_sentence(tmp_path):
     gone = Database(f"postgresql://nobody@/none?host={tmp_path}")
     with pytest.raises(UnavailableError, match="does not answer"), gone.read():

@@ -95,7 +95,10 @@ def test_a_digest_that_is_made_to_fit_a_changed_body_breaks_the_signature():
         checked(other, headers)
 
 
-@pytest.mark.parametrize("key", [None, PrivateKey.make().public, "", "A" * 43 + "=", "x"])
+@pytest.mark.parametrize(
+    "key", [None, PrivateKey.make().public, "", "A" * 43 + "=", "x"],
+    ids=["none", "another", "empty", "zeros", "short"],
+)  # fmt: skip
 def test_another_key_or_none_is_refused(key):
     with pytest.raises(RefusedError, match="not that of 'alice'"):
         checked(REQUEST, sign(REQUEST, KEY, "alice", NOW), key=key)

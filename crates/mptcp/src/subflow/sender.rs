@@ -109,6 +109,8 @@ pub(crate) struct SubflowSender {
     probe_at: Instant,
     probe: Option<Probe>,
     pacer: Pacer,
+    /// The pacing rate at the last acknowledgement (`tcp_cong_control`).
+    paced: Option<Bitrate>,
     last_sent_at: Option<Instant>,
     /// Nothing leaves before this moment; zero: not at rest.
     rest_until: Instant,
@@ -149,6 +151,7 @@ impl SubflowSender {
             probe_at: Instant::FAR_FUTURE,
             probe: None,
             pacer: Pacer::default(),
+            paced: None,
             last_sent_at: None,
             rest_until: Instant::ZERO,
             rest_overdue: false,
@@ -231,10 +234,14 @@ impl SubflowSender {
     /// Linux `sk_pacing_rate` (`tcp_update_pacing_rate`): the controller's own, else twice the
     /// window per RTT in early slow start and 1.2 times later. Without an RTT the kernel divides by
     /// none, which is 1 in its unit of an eighth of a microsecond: a rate beyond any link.
+    /// It is set when an acknowledgement comes: a window that was cut since then, after idle time or by
+    /// a timeout, keeps the rate of before.
     pub fn pacing_rate(&self) -> Bitrate {
-        if let Some(rate) = self.cc.pacing_rate() {
-            return rate;
-        }
+        let set = self.cc.pacing_rate().or(self.paced);
+        set.unwrap_or_else(|| self.rate_of_window())
+    }
+
+    fn rate_of_window(&self) -> Bitrate {
         let cwnd = self.cwnd_packets();
         let percent = if cwnd < self.ssthresh_packets() / 2 { 200 } else { 120 };
         let bytes = cwnd.max(self.in_flight_packets()) * self.mss_bytes;

@@ -99,6 +99,22 @@ fn three_sacked_segments_repair_the_hole_and_end_when_the_episode_is_acknowledge
     assert_eq!(one.ca(), CaState::Open);
 }
 
+/// `tcp_update_pacing_rate` runs with an acknowledgement: what cuts the window between two leaves the rate.
+#[test]
+fn the_pacing_rate_is_that_of_the_last_acknowledgement() {
+    let mut one = sender(Mode::Upstream, 400);
+    for round in 0..4 {
+        let last = sent(&mut one, at(50 * round)).pop().unwrap();
+        one.on_ack(at(50 * round + 50), &ack(last + 1, None, at(50 * round)));
+    }
+    let (rate, window) = (one.pacing_rate(), one.cwnd_packets());
+    sent(&mut one, at(200));
+    one.on_timer(one.rto_at()); // a probe of the tail
+    one.on_timer(one.rto_at()); // and the timeout
+    assert!(one.cwnd_packets() < window / 4, "{} {window}", one.cwnd_packets());
+    assert_eq!(one.pacing_rate(), rate);
+}
+
 /// RFC 6298 (5.4) to (5.6): the first segment is retransmitted, the timer doubles.
 #[test]
 fn a_timeout_marks_all_lost_repairs_the_head_and_backs_off() {

@@ -30,6 +30,9 @@ impl SubflowSender {
         self.end_episode(now);
         self.end_probe(now, segment, &outcome);
         self.update_window(now, &outcome, &effects, prior_in_flight_bytes);
+        if prior_in_flight_bytes > 0 {
+            self.paced = Some(self.rate_of_window());
+        }
         self.schedule_probe(now);
         effects.phase = self.phase_change();
         effects
