@@ -12,6 +12,7 @@ from starlette.concurrency import run_in_threadpool
 
 from skyweave.testbed import wire
 from skyweave.testbed.access import note, use_code
+from skyweave.testbed.api.beats import Beat
 from skyweave.testbed.api.guards import (
     Body,
     Sender,
@@ -112,6 +113,7 @@ def heartbeat(request: Request, body: bytes = Body, node: str = Sender) -> wire.
             .values(seen=now, heartbeat=said.model_dump_json())
             .returning(nodes.c.newest_order)
         ).scalar_one()
+    office.beats.add(node, Beat(now, said.clock.offset_s, said.clock.error_s))
     return wire.HeartbeatAnswer(now_unix_s=now, newest_order=newest)
 
 

@@ -19,6 +19,7 @@ from skyweave.testbed.api.guards import SCHEMAS, UnknownError
 from skyweave.testbed.api.limits import BodyLimit
 from skyweave.testbed.api.office import Office, Ticker
 from skyweave.testbed.errors import ConflictError, MissingError, RefusedError, TestbedError
+from skyweave.testbed.pages import attach
 from skyweave.testbed.runs.files import WrongPartError
 from skyweave.testbed.store import UnavailableError
 from skyweave.testbed.wire import WrongClockError
@@ -68,6 +69,7 @@ def create_app(office: Office, *, ticks: bool = True) -> FastAPI:
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(Exception, _unforeseen)
+    attach(app, office, STATUS)
     app.add_middleware(BodyLimit)
     app.openapi = lambda: _document(app)  # type: ignore[method-assign]
     return app

@@ -12,6 +12,7 @@ from sqlalchemy import select
 
 from skyweave.printing import complain
 from skyweave.testbed.api.allowance import Allowance
+from skyweave.testbed.api.beats import Beats
 from skyweave.testbed.errors import TestbedError
 from skyweave.testbed.runs import Keeper, Uploads
 from skyweave.testbed.store import Database, Objects, migrate
@@ -81,7 +82,7 @@ class Office:
         self.objects = Objects(artefacts or folder / "artefacts")
         self.key = _key(folder / "orchestrator.pem")
         _claim(self.database, self.key)
-        self.bells, self.nonces = Bells(), Nonces()
+        self.bells, self.beats, self.nonces = Bells(), Beats(), Nonces()
         self.nonce_lock = threading.Lock()
         self.events = Allowance("events", EVENTS_AN_HOUR)
         self.wishes = Allowance("experiments, inputs, invitations and tokens", WISHES_AN_HOUR)

@@ -1,0 +1,64 @@
+"""Times and sizes as pages say them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from markupsafe import Markup, escape
+
+_UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
+_SPANS = ((172_800.0, 86_400.0, "days"), (7200.0, 3600.0, "h"), (120.0, 60.0, "min"))
+
+
+def clock(unix_s: float) -> datetime:
+    """Return a moment in UTC; what no calendar holds is its end."""
+    try:
+        return datetime.fromtimestamp(unix_s, UTC)
+    except (OverflowError, ValueError, OSError):
+        return datetime.max.replace(tzinfo=UTC)
+
+
+def moment(unix_s: float | None) -> Markup:
+    """Return a moment as an element, to the second; a dash for none."""
+    if unix_s is None:
+        return Markup("\N{EN DASH}")
+    when = clock(unix_s)
+    text = when.strftime("%Y-%m-%d %H:%M:%S")
+    return Markup('<time datetime="{}Z">{}</time>').format(
+        escape(when.strftime("%Y-%m-%dT%H:%M:%S")), text
+    )
+
+
+def span(seconds: float) -> str:
+    """Return how long something takes.
+
+    >>> span(2), span(90), span(600), span(90_000), span(400_000)
+    ('2 s', '90 s', '10 min', '25 h', '5 days')
+    """
+    for least, unit, name in _SPANS:
+        if abs(seconds) >= least:
+            return f"{seconds / unit:.0f} {name}"
+    return f"{seconds:.0f} s" if abs(seconds) >= 1 or not seconds else f"{seconds:.2g} s"
+
+
+def ago(unix_s: float | None, now: float) -> str:
+    """Return how long ago something was, or in how long it will be.
+
+    >>> ago(90, 100), ago(200, 100), ago(None, 0)
+    ('10 s ago', 'in 100 s', 'never')
+    """
+    if unix_s is None:
+        return "never"
+    return f"{span(now - unix_s)} ago" if unix_s <= now else f"in {span(unix_s - now)}"
+
+
+def size(count: float) -> str:
+    """Return a number of bytes in decimal units.
+
+    >>> size(0), size(999), size(1500), size(2.5e10)
+    ('0 B', '999 B', '1.5 kB', '25 GB')
+    """
+    value, place = float(count), 0
+    while value >= 999.5 and place < len(_UNITS) - 1:
+        value, place = value / 1000, place + 1
+    return f"{value:.3g} {_UNITS[place]}"

@@ -1,0 +1,217 @@
+"""The pages in a real browser: by keyboard, narrow and wide, light and dark, as things change."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from pathlib import Path
+
+import pytest
+import uvicorn
+from test_pages import EVIL, Stage
+from world_http import PLAN, Front
+
+from skyweave.testbed.access import ROLES
+from skyweave.testbed.api.serve import own_certificate
+
+pytestmark = pytest.mark.waits
+CHROMIUM = Path("/usr/bin/chromium")
+WIDTHS = (400, 768, 1400)
+PATIENCE_MS = 120_000
+DRAWN = "[data-chart={}][data-points] canvas"
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
+    if not CHROMIUM.exists():
+        pytest.skip("Debian's chromium is not installed")
+    with playwright.sync_playwright() as started:
+        options = ["--no-sandbox"] if os.getuid() == 0 else []
+        browser = started.chromium.launch(executable_path=str(CHROMIUM), args=options)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory):
+    """An orchestrator over TLS, with nodes, runs, and text that is not harmless."""
+    front = Front(tmp_path_factory.mktemp("office"))
+    front.people({name: role for role in ROLES for name in (role, f"other-{role}")})
+    Stage(front, "night probe")
+    front.good(  # a name that cannot be broken
+        "admin", "POST", "/experiments",
+        PLAN | {"node": "node-admin", "title": "W" * 200,
+                "when": {"kind": "trigger", "seconds": 5}},
+    )  # fmt: skip
+    for number, length in ((1, 600), (3, 5400), (9, 30)):
+        when = {"kind": "once", "start": int(front.now) + 3600 * number, "seconds": length}
+        whose = "researcher" if number != 3 else "admin"
+        front.good(whose, "POST", "/experiments", PLAN | {"node": "node-admin", "when": when})
+    front.good(
+        "owner", "POST", "/experiments",
+        PLAN | {"node": "node-owner", "title": EVIL[:150],
+                "when": {"kind": "trigger", "seconds": 5, "policy": "wait"}},
+    )  # fmt: skip
+    certificate = own_certificate(front.office.folder, "127.0.0.1")
+    config = uvicorn.Config(
+        front.http.app, host="127.0.0.1", port=0, log_level="critical", lifespan="off",
+        ssl_certfile=certificate.file, ssl_keyfile=certificate.key, timeout_graceful_shutdown=1,
+    )  # fmt: skip
+    server = uvicorn.Server(config)
+    socket = config.bind_socket()
+    front.address = f"https://127.0.0.1:{socket.getsockname()[1]}"
+    thread = threading.Thread(target=server.run, args=([socket],), daemon=True)
+    thread.start()
+    yield front
+    server.should_exit = True
+    thread.join()
+    socket.close()
+    front.http.close()
+    front.office.close()
+
+
+@pytest.fixture
+def open_page(chromium, served):
+    """Pages of a browser in which nothing has gone wrong when the test ends."""
+    contexts, wrong = [], []
+
+    def make(who: str | None = None, width: int = 1400, **options):
+        context = chromium.new_context(
+            base_url=served.address, ignore_https_errors=True,
+            viewport={"width": width, "height": 900}, **options,
+        )  # fmt: skip
+        context.set_default_timeout(PATIENCE_MS)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda said: wrong.append(said.text) if said.type == "error" else None)
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on("dialog", lambda dialog: wrong.append(f"a dialog: {dialog.message}"))
+        if who:
+            page.goto("/pages/sign-in")
+            page.fill("#secret", served.tokens[who])
+            page.click("main button:has-text('Sign in')")
+            page.wait_for_url("**/pages/nodes")
+        return page
+
+    yield make
+    for context in contexts:
+        context.close()
+    assert wrong == []
+
+
+def beat(front: Front, version: str, offset_s: float) -> None:
+    said = {"clock": {"offset_s": offset_s, "error_s": 0.004}, "version": version,
+            "kernel": "6.1.0", "isolation": "bubblewrap, cgroup v2", "free_bytes": 10**11,
+            "policy": "from 22 to 6 o'clock; 5 GB a day; tcp and probes of anybody"}  # fmt: skip
+    front.now += 30
+    answer = front.agent.ask("POST", "/agent/heartbeat", json.dumps(said).encode())
+    assert answer.status_code == 200, answer.text
+
+
+def places(front: Front) -> dict[str, str]:
+    runs = front.good("admin", "GET", "/runs")
+    over = next(one["id"] for one in runs if one["trigger"])
+    return {
+        "nodes": "/pages/nodes", "node": f"/pages/nodes/{front.agent.name}",
+        "calendar": "/pages/calendar", "runs": "/pages/runs", "run": f"/pages/runs/{over}",
+        "triggers": "/pages/triggers", "profiles": "/pages/profiles", "tokens": "/pages/tokens",
+    }  # fmt: skip
+
+
+def test_by_keyboard_from_signing_in_to_a_paused_node(open_page, served):
+    page = open_page()
+    page.goto("/pages/sign-in")
+    assert page.evaluate("document.activeElement.id") == "secret"
+    page.keyboard.type(served.tokens["owner"])
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/pages/nodes")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+    page.keyboard.press("Enter")
+    focused = "document.activeElement.textContent.trim()"
+    for _ in range(30):
+        page.keyboard.press("Tab")
+        if page.evaluate(focused) == "node-owner":
+            break
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/pages/nodes/node-owner")
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        if page.evaluate(focused) == "Pause":
+            break
+    page.keyboard.press("Enter")
+    page.wait_for_selector("text=Let it go on")
+    assert served.good("owner", "GET", "/nodes/node-owner")["paused"]
+    served.good("owner", "PATCH", "/nodes/node-owner", {"paused": False})
+
+
+def test_what_changes_is_shown_without_a_reload(open_page, served):
+    beat(served, "0.2.0", 0.001)
+    nodes, node, runs = (open_page("admin") for _ in range(3))
+    node.goto(places(served)["node"])
+    runs.goto("/pages/runs")
+    for page in (nodes, node, runs):
+        page.evaluate("window.stayed = true")
+    node.wait_for_selector(DRAWN.format("clock"))
+    before = int(node.get_attribute("[data-chart=clock]", "data-points"))
+    beat(served, "0.2.1-new", 0.003)
+    nodes.wait_for_selector("text=0.2.1-new")
+    node.wait_for_selector("text=0.2.1-new")
+    node.wait_for_selector(f"[data-chart=clock][data-points='{before + 1}'] canvas")
+    node.wait_for_selector(DRAWN.format("carried"))
+    plan = PLAN | {"node": "node-owner", "priority": "normal"}
+    made = served.good("admin", "POST", "/experiments", plan)["runs"][0]
+    runs.wait_for_selector(f"a[href='/pages/runs/{made}']")
+    for page in (nodes, node, runs):
+        assert page.evaluate("window.stayed"), "the page was loaded anew"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", WIDTHS)
+def test_no_page_is_wider_than_the_window(open_page, served, scheme, width):
+    beat(served, "0.2.0", 0.002)
+    page, shots = open_page("admin", width, color_scheme=scheme), os.environ.get("SKYWEAVE_SHOTS")
+    grounds = set()
+    for name, where in {"sign-in": "/pages/sign-in", **places(served)}.items():
+        page.goto(where)
+        if name == "node":
+            page.wait_for_selector(DRAWN.format("carried"))
+        wide = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
+        assert wide[0] <= wide[1], (name, wide)
+        over = page.evaluate(
+            "[...document.querySelectorAll('main *')].filter(e => e.getBoundingClientRect().right"
+            " > innerWidth + 1 && !e.closest('.scroll, pre, svg')).map(e => e.outerHTML)"
+        )
+        assert over == [], name
+        grounds.add(page.evaluate("getComputedStyle(document.body).backgroundColor"))
+        if shots:
+            page.screenshot(path=f"{shots}/{name}-{width}-{scheme}.png", full_page=True)
+    assert grounds == {"rgb(246, 245, 242)" if scheme == "light" else "rgb(15, 19, 27)"}
+
+
+def test_without_javascript_all_but_charts_works(open_page, served):
+    page = open_page("owner", java_script_enabled=False)
+    for name, where in places(served).items():
+        if name != "run":
+            page.goto(where)
+            assert page.inner_text("h1")
+    page.goto("/pages/nodes/node-owner")
+    page.click("button:has-text('Pause')")
+    page.wait_for_selector("text=Let it go on")
+    page.click("text=Let it go on")
+    page.wait_for_selector("button:has-text('Pause')")
+    page.click("text=Sign out")
+    page.wait_for_url("**/pages/sign-in")
+    page.goto("/pages/nodes")
+    assert "/pages/sign-in" in page.url
+
+
+def test_a_report_of_a_run_runs_no_script_and_sees_no_session(open_page, served):
+    page = open_page("admin")
+    page.goto(places(served)["run"])
+    page.click("text=Open the report")
+    page.wait_for_url("**/shown/results/report.html")
+    assert "night probe" in page.inner_text("body")
+    assert page.evaluate("self.origin") == "null"
