@@ -18,12 +18,14 @@ from typing import Any
 import pytest
 from owner import LAN, OWNER, PRINTER, SERVER, Owner, need_sandbox, owners
 
+import skyweave
 from skyweave.testbed.errors import TestbedError
 from skyweave.testbed.node.beside import Beside
 from skyweave.testbed.node.sandbox import (
     Groups,
     Sandbox,
     brings_python,
+    cage,
     guard,
     unguard,
     unpack,
@@ -173,8 +175,23 @@ def test_a_run_has_no_rights_and_sees_programs_and_its_folders(
     assert len(saw["processes"]) <= 3
     assert saw["devices"] == "no /sys"
     assert not {"shadow", "ssh", "hosts", "skyweave"} & set(saw["etc"])
-    assert set(saw["home"]) <= {Path(sys.base_prefix).relative_to("/root").parts[0]}
+    python = [Path(one) for one in (sys.prefix, sys.base_prefix, skyweave.__file__)]
+    in_root = [one.relative_to("/root") for one in python if one.is_relative_to("/root")]
+    assert set(saw["home"]) <= {one.parts[0] for one in in_root}
     assert set(saw["environment"]) <= {"HOME", "LC_ALL", "LC_CTYPE", "PATH", "PWD", "WORD"}
+
+
+def test_python_may_lie_in_the_folder_that_a_run_has_to_itself(
+    owner: Owner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = tmp_path / "python"  # below /tmp, of which the sandbox has one of its own
+    here.mkdir()
+    (here / "word.txt").write_text("seen")
+    own = cage._python
+    monkeypatch.setattr(cage, "_python", lambda: [*own(), here])
+    look = f"assert open('{here}/word.txt').read() == 'seen'; open('/tmp/mine', 'w').close()"
+    sandbox, code = ran(owner, tmp_path / "run", look)
+    assert code == 0, (sandbox.folder / "output.txt").read_text()
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from sqlalchemy import select
 
 from skyweave.printing import complain
 from skyweave.testbed.api.allowance import Allowance
+from skyweave.testbed.api.attempts import Attempts
 from skyweave.testbed.api.beats import Beats
 from skyweave.testbed.errors import TestbedError
 from skyweave.testbed.runs import Keeper, Uploads
@@ -72,11 +73,15 @@ class Office:
     def __init__(
         self, folder: Path, database: str | None = None, artefacts: str | None = None,
         url: str = "https://127.0.0.1:8440", pin: str | None = None,
-        now: Callable[[], float] = time.time,
+        now: Callable[[], float] = time.time, behind_proxy: bool = False,
     ) -> None:  # fmt: skip
-        """Open or make everything in ``folder``; raises what its parts raise."""
+        """Open or make everything in ``folder``; raises what its parts raise.
+
+        ``behind_proxy``: whom a request is from stands in ``X-Forwarded-For``.
+        """
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         self.folder, self.url, self.pin, self.now = folder, url, pin, now
+        self.behind_proxy = behind_proxy
         self.database = Database(database or f"sqlite:///{folder}/testbed.db")
         migrate(self.database)
         self.objects = Objects(artefacts or folder / "artefacts")
@@ -84,6 +89,7 @@ class Office:
         _claim(self.database, self.key)
         self.bells, self.beats, self.nonces = Bells(), Beats(), Nonces()
         self.nonce_lock = threading.Lock()
+        self.attempts = Attempts()
         self.events = Allowance("events", EVENTS_AN_HOUR)
         self.wishes = Allowance("experiments, inputs, invitations and tokens", WISHES_AN_HOUR)
         self.keeper = Keeper(self.database, self.key, self.bells.ring)
