@@ -10,12 +10,10 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from node_process import far, home, node, owner
 from sqlalchemy import create_engine
 
 from skyweave.testbed.store import Database, migrate
 
-__all__ = ["far", "home", "node", "owner"]
 _NUMBERS = itertools.count()
 
 

@@ -17,6 +17,7 @@ from world_http import PLAN, Agent, Front
 
 from skyweave.testbed.access import RIGHTS, ROLES, first_admin_code, make_code
 from skyweave.testbed.api.app import OPEN
+from skyweave.testbed.api.attempts import EACH_S
 from skyweave.testbed.store.tables import audit, nodes, people, tokens
 from skyweave.testbed.wire import Invitation, PrivateKey
 
@@ -67,6 +68,8 @@ GET    /me                              o o o o
 GET    /me/tokens                       o o o o
 POST   /me/tokens                       o o o o
 DELETE /me/tokens/{token}               o o o o
+GET    /me/passkeys                     o o o o
+DELETE /me/passkeys/{passkey}           o o o o
 GET    /people                          - - - a
 POST   /people                          - - - a
 PATCH  /people/{name}                   - - - a
@@ -193,6 +196,7 @@ def test_without_a_token_nothing_is_said(front):
         if path not in OPEN:
             for headers in ({}, {"Authorization": "Bearer "}, {"Authorization": "Basic x"},
                             {"Authorization": "Bearer skyweave_" + "A" * 43}):  # fmt: skip
+                front.now += EACH_S  # one more guess
                 answer = front.http.request(method, where, headers=headers)
                 assert answer.status_code in (400, 401), (method, path, answer.text)
                 assert set(answer.json()) <= {"error", "code", "now_unix_s"}

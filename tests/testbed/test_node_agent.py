@@ -15,6 +15,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import node_process
 import numpy as np
 import pytest
 from cryptography import x509
@@ -32,6 +33,7 @@ from skyweave.testbed.node.tools import within
 from skyweave.testbed.wire import FarEnd, Invitation, KernelSettings, Limits, Signed, Start, Stop
 from skyweave.testbed.wire.sealed import PURPOSE
 
+far, home, node, owner = node_process.far, node_process.home, node_process.node, node_process.owner
 KILLS = int(os.environ.get("SKYWEAVE_KILLS", "5"))
 WORLD = "12.0.0.1"
 

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import node_process
 import pytest
 from far import NODE, FarOrchestrator, run_id, specification
 from node_process import Process
@@ -15,6 +16,8 @@ from owner import Owner
 from skyweave.testbed.node.home import Home
 from skyweave.testbed.node.tools import within
 from skyweave.testbed.wire import FarEnd, Numbered, PrivateKey, Start, seal
+
+far, home, node, owner = node_process.far, node_process.home, node_process.node, node_process.owner
 
 TOKEN = "secret-token-of-this-run-and-no-other-0123456789"
 

@@ -120,6 +120,7 @@ class Stage:
             .replace("{name:path}", "out.txt")
             .replace("{name}", "node-owner" if owner == "owner" else "node-admin")
             .replace("{token}", RUN)
+            .replace("{passkey}", RUN)
         )
 
 
@@ -235,7 +236,7 @@ def test_a_code_signs_in_once_within_15_minutes_and_its_token_ends_with_the_sess
     assert second.send("/pages/sign-in", {"secret": code}).status_code == 403
     assert second.act("/pages/sign-out").status_code == 303
     labels = {one["label"]: one for one in front.good("researcher", "GET", "/me/tokens")}
-    assert labels["a browser, by a code"]["revoked_unix_s"] == front.now
+    assert labels["a browser, by a one-time code"]["revoked_unix_s"] == front.now
     front.now += 901
     assert second.send("/pages/sign-in", {"secret": late}).status_code == 403
 

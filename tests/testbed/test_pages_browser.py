@@ -4,34 +4,19 @@ from __future__ import annotations
 
 import json
 import os
-import threading
-from pathlib import Path
 
 import pytest
-import uvicorn
+from browsing import chromium, serving
 from test_pages import EVIL, Stage
 from world_http import PLAN, Front
 
 from skyweave.testbed.access import ROLES
-from skyweave.testbed.api.serve import own_certificate
 
+__all__ = ["chromium"]
 pytestmark = pytest.mark.waits
-CHROMIUM = Path("/usr/bin/chromium")
 WIDTHS = (400, 768, 1400)
 PATIENCE_MS = 120_000
 DRAWN = "[data-chart={}][data-points] canvas"
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
-    if not CHROMIUM.exists():
-        pytest.skip("Debian's chromium is not installed")
-    with playwright.sync_playwright() as started:
-        options = ["--no-sandbox"] if os.getuid() == 0 else []
-        browser = started.chromium.launch(executable_path=str(CHROMIUM), args=options)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")
@@ -54,20 +39,8 @@ def served(tmp_path_factory):
         PLAN | {"node": "node-owner", "title": EVIL[:150],
                 "when": {"kind": "trigger", "seconds": 5, "policy": "wait"}},
     )  # fmt: skip
-    certificate = own_certificate(front.office.folder, "127.0.0.1")
-    config = uvicorn.Config(
-        front.http.app, host="127.0.0.1", port=0, log_level="critical", lifespan="off",
-        ssl_certfile=certificate.file, ssl_keyfile=certificate.key, timeout_graceful_shutdown=1,
-    )  # fmt: skip
-    server = uvicorn.Server(config)
-    socket = config.bind_socket()
-    front.address = f"https://127.0.0.1:{socket.getsockname()[1]}"
-    thread = threading.Thread(target=server.run, args=([socket],), daemon=True)
-    thread.start()
-    yield front
-    server.should_exit = True
-    thread.join()
-    socket.close()
+    with serving(front) as front.address:
+        yield front
     front.http.close()
     front.office.close()
 

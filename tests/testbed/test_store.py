@@ -8,6 +8,7 @@ import threading
 
 import databases
 import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import func, select
@@ -16,6 +17,7 @@ from skyweave.errors import ConfigError, DataError
 from skyweave.testbed.errors import ConflictError, MissingError, TestbedError
 from skyweave.testbed.store import Database, Objects, back_up, counted, migrate, restore
 from skyweave.testbed.store.database import UnavailableError
+from skyweave.testbed.store.migrate import _config, newest
 from skyweave.testbed.store.tables import (
     experiments,
     metadata,
@@ -23,6 +25,7 @@ from skyweave.testbed.store.tables import (
     people,
     reservations,
     runs,
+    tokens,
     transitions,
 )
 
@@ -60,6 +63,25 @@ def test_the_migrations_make_the_tables_that_the_code_uses(database):
         context = MigrationContext.configure(connection, opts={"compare_type": True})
         assert compare_metadata(context, metadata) == []
     migrate(database)
+
+
+def test_a_database_of_the_first_version_is_brought_to_the_newest_with_its_rows(url):
+    database = Database(url)
+    with database.write() as connection:
+        config = _config()
+        config.attributes["connection"] = connection
+        command.upgrade(config, "0001")
+        connection.exec_driver_sql("INSERT INTO people (name, role, created) VALUES ('b', 'o', 1)")
+        connection.exec_driver_sql(
+            "INSERT INTO tokens (id, person, hash, label, scopes, created, expires) "
+            "VALUES ('i', 'b', 'h', 'l', 's', 1, 2)"
+        )
+    migrate(database)
+    with database.read() as connection:
+        assert connection.execute(select(tokens.c.id, tokens.c.passkey)).all() == [("i", None)]
+        context = MigrationContext.configure(connection, opts={"compare_type": True})
+        assert compare_metadata(context, metadata) == []
+    database.close()
 
 
 def test_a_database_of_a_newer_version_is_left_alone(database):
@@ -223,10 +245,13 @@ def test_a_backup_comes_back_and_counts_on(database, tmp_path, url):
     fresh.close()
 
 
+META = f'{{"format": 1, "schema": "{newest()}"}}'.encode()
+
+
 def hostile(name: str, content: bytes = b"x") -> bytes:
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w") as tar:
-        for path, data in (("meta.json", b'{"format": 1, "schema": "0001"}'), (name, content)):
+        for path, data in (("meta.json", META), (name, content)):
             info = tarfile.TarInfo(path)
             info.size = len(data)
             tar.addfile(info, io.BytesIO(data))

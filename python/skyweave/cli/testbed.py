@@ -38,6 +38,7 @@ COMMANDS = {
         "skyweave.cli.testbed_submit:submit", "Submit an experiment: a study, or a command."
     ),
     "tokens": Later("skyweave.cli.testbed_people:tokens_app", "Own tokens: list, make, revoke."),
+    "passkeys": Later("skyweave.cli.testbed_people:passkeys_app", "Own passkeys: list, revoke."),
     "people": Later("skyweave.cli.testbed_people:people_app", "Accounts: list, add, change."),
 }
 MOST_CONTEXT = 90_000

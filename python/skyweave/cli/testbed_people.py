@@ -1,4 +1,4 @@
-"""``skyweave testbed tokens`` and ``people``: who may in, and with what."""
+"""``skyweave testbed tokens``, ``passkeys`` and ``people``: who may in, and with what."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from skyweave.testbed.client import Testbed
 from skyweave.testbed.wire.pinning import pin_of
 
 tokens_app = typer.Typer(help="Own tokens: list, make, revoke.", no_args_is_help=True)
+passkeys_app = typer.Typer(help="Own passkeys: list, revoke.", no_args_is_help=True)
 people_app = typer.Typer(help="Accounts: list, add, change.", no_args_is_help=True)
 
 
@@ -44,6 +45,21 @@ def revoke_token(token: Annotated[str, typer.Argument(metavar="ID", help="Its id
     """Revoke a token, at once."""
     with Testbed.open() as testbed:
         testbed.ask("DELETE", f"/me/tokens/{token}")
+
+
+@passkeys_app.command("list")
+def list_passkeys(as_json: Json = False) -> None:
+    """List own passkeys; a browser makes them, on the page of tokens."""
+    with Testbed.open() as testbed:
+        rows = testbed.ask("GET", "/me/passkeys")
+    show(rows, as_json, "id", "label", "created_unix_s", "used_unix_s", "revoked_unix_s")
+
+
+@passkeys_app.command("revoke")
+def revoke_passkey(passkey: Annotated[str, typer.Argument(metavar="ID", help="Its id.")]) -> None:
+    """Revoke a passkey, and end the sessions that it began."""
+    with Testbed.open() as testbed:
+        testbed.ask("DELETE", f"/me/passkeys/{passkey}")
 
 
 @people_app.command("list")

@@ -46,7 +46,10 @@ def up(
     ] = None,
     key: Annotated[Path | None, typer.Option(metavar="FILE", help="Its key.")] = None,
     behind_proxy: Annotated[
-        bool, typer.Option("--behind-proxy", help="Plain HTTP, for a proxy that does TLS.")
+        bool,
+        typer.Option(
+            "--behind-proxy", help="Plain HTTP, for a proxy that does TLS and adds X-Forwarded-For."
+        ),
     ] = False,
 ) -> None:
     """Be the orchestrator, until Ctrl-C."""
@@ -66,7 +69,7 @@ def up(
     elif not behind_proxy:
         used = own_certificate(data, host)
         pin = used.pin
-    office = Office(data, database, artefacts, url, pin)
+    office = Office(data, database, artefacts, url, pin, behind_proxy=behind_proxy)
     console = Console(stderr=True, soft_wrap=True)
     with office.database.write() as connection:
         code = first_admin_code(connection, office.now())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlalchemy import Connection, func, select
 
 from skyweave.errors import unknown_name
+from skyweave.testbed.access.passkeys import revoke_passkeys
 from skyweave.testbed.access.rights import ROLES, SCOPES
 from skyweave.testbed.access.secrets import TOKEN_DAYS, make_code, make_token, use_code
 from skyweave.testbed.errors import ConflictError, MissingError, RefusedError, TestbedError
@@ -61,6 +62,7 @@ def change_person(
         raise ConflictError(f"'{name}' is the only admin; make another one first")
     if disabled:
         revoke_tokens(connection, name, now)
+        revoke_passkeys(connection, name, now)
 
 
 def revoke_tokens(connection: Connection, person: str, now: float, name: str | None = None) -> int:

@@ -35,9 +35,12 @@ def hashed(secret: str) -> str:
 
 def make_token(
     connection: Connection, person: str, label: str, scopes: Collection[str], days: float,
-    now: float,
+    now: float, passkey: str | None = None,
 ) -> tuple[str, str]:  # fmt: skip
-    """Return the id of a new token and the token itself, which is kept nowhere."""
+    """Return the id of a new token and the token itself, which is kept nowhere.
+
+    One of a session that a passkey began ends with that.
+    """
     if not 0 < days <= LONGEST_TOKEN_DAYS:
         raise TestbedError(f"a token is good for up to {LONGEST_TOKEN_DAYS:.0f} days; give fewer")
     if not scopes or not set(scopes) <= set(SCOPES):
@@ -51,7 +54,7 @@ def make_token(
     connection.execute(
         tokens.insert().values(
             id=name, person=person, hash=hashed(secret), label=label, created=now,
-            scopes=" ".join(sorted(scopes)), expires=now + days * DAY_S,
+            scopes=" ".join(sorted(scopes)), expires=now + days * DAY_S, passkey=passkey,
         )
     )  # fmt: skip
     return name, secret

@@ -1,8 +1,9 @@
 """The interface over HTTP: FastAPI, with an OpenAPI document at ``/openapi.json``.
 
 * ``app``: all of it; ``office``: what it stands on
-* ``guards``: who asks; ``limits``: how much is read
-* ``agent``: nodes and servers; ``people``, ``nodes``, ``experiments``, ``runs``: people
+* ``guards``: who asks; ``limits``: how much is read; ``attempts``, ``allowance``: how often
+* ``agent``: nodes and servers; for people: ``people``, ``passkeys``, ``nodes``, ``experiments``,
+  ``runs``
 * ``views``: what is answered; ``serve``: one process with its certificate
 """
 

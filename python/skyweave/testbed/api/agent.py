@@ -12,6 +12,7 @@ from starlette.concurrency import run_in_threadpool
 
 from skyweave.testbed import wire
 from skyweave.testbed.access import note, use_code
+from skyweave.testbed.api.attempts import address_of
 from skyweave.testbed.api.beats import Beat
 from skyweave.testbed.api.guards import (
     Body,
@@ -48,7 +49,10 @@ def join(request: Request, body: bytes = Body) -> wire.Joined:
     if said.kind == "server" and said.address is None:
         raise TestbedError("a server says at which address it answers; give one")
     now = office.now()
-    with office.database.write() as connection:
+    with (
+        office.attempts.of(address_of(request), now),
+        office.database.write() as connection,
+    ):
         owner = use_code(connection, said.kind, said.code, now)
         there = connection.execute(
             select(nodes.c.name).where((nodes.c.name == said.name) | (nodes.c.key == said.key))

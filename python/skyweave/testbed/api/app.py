@@ -13,8 +13,8 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from skyweave.printing import complain
-from skyweave.testbed.api import agent, experiments, nodes, people, runs
-from skyweave.testbed.api.allowance import TooManyError
+from skyweave.testbed.api import agent, experiments, nodes, passkeys, people, runs
+from skyweave.testbed.api.allowance import TooManyError, retry_after
 from skyweave.testbed.api.guards import SCHEMAS, UnknownError
 from skyweave.testbed.api.limits import BodyLimit
 from skyweave.testbed.api.office import Office, Ticker
@@ -55,7 +55,7 @@ def create_app(office: Office, *, ticks: bool = True) -> FastAPI:
         title="Skyweave testbed", version="1", docs_url=None, redoc_url=None, lifespan=lifespan
     )
     app.state.office = office
-    for part in (agent, people, nodes, experiments, runs):
+    for part in (agent, people, passkeys, nodes, experiments, runs):
         app.include_router(part.router)
 
     @app.get("/health", tags=["health"])
@@ -82,7 +82,7 @@ def _ours(request: Request, error: Exception) -> JSONResponse:
         more["now_unix_s"] = request.app.state.office.now()
     if isinstance(error, WrongPartError):
         more["held"] = error.held
-    return _problem(status, code, str(error), more)
+    return _problem(status, code, str(error), more, retry_after(error))
 
 
 def _invalid(_: Request, error: Exception) -> JSONResponse:
@@ -109,12 +109,14 @@ def _unforeseen(request: Request, error: Exception) -> JSONResponse:
 
 
 def _problem(
-    status: int, code: str, sentence: str, more: dict[str, Any] | None = None
-) -> JSONResponse:
+    status: int, code: str, sentence: str, more: dict[str, Any] | None = None,
+    headers: dict[str, str] | None = None,
+) -> JSONResponse:  # fmt: skip
     return JSONResponse(
-        {"error": sentence[:500], "code": code, **(more or {})}, status_code=status,
-        headers={"Cache-Control": "no-store"},
-    )  # fmt: skip
+        {"error": sentence[:500], "code": code, **(more or {})},
+        status_code=status,
+        headers={"Cache-Control": "no-store", **(headers or {})},
+    )
 
 
 def _document(app: FastAPI) -> dict[str, Any]:

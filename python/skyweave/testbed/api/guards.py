@@ -13,6 +13,9 @@ from starlette.concurrency import run_in_threadpool
 from skyweave.testbed import wire
 from skyweave.testbed.access import Person, person_of
 from skyweave.testbed.access.rights import Reach
+from skyweave.testbed.access.secrets import hashed
+from skyweave.testbed.api.allowance import TooManyError
+from skyweave.testbed.api.attempts import address_of
 from skyweave.testbed.api.office import Office
 from skyweave.testbed.errors import RefusedError, TestbedError
 from skyweave.testbed.store.tables import nodes
@@ -54,9 +57,15 @@ def asks(right: str) -> Any:
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
         if scheme.lower() != "bearer" or not token:
             raise UnknownError("give a token: 'Authorization: Bearer skyweave_...'")
+        token, now = token.strip(), office.now()
         try:
-            with office.database.read() as connection:
-                person = person_of(connection, token.strip(), office.now())
+            with (
+                office.attempts.of(address_of(request), now, hashed(token)),
+                office.database.read() as connection,
+            ):
+                person = person_of(connection, token, now)
+        except TooManyError:
+            raise
         except RefusedError as error:
             raise UnknownError(str(error)) from None
         reach = person.reach(right)

@@ -12,6 +12,7 @@ from sqlalchemy import select
 
 from skyweave.printing import complain
 from skyweave.testbed.api.allowance import Allowance
+from skyweave.testbed.api.attempts import Attempts
 from skyweave.testbed.api.beats import Beats
 from skyweave.testbed.errors import TestbedError
 from skyweave.testbed.runs import Keeper, Uploads
@@ -72,11 +73,15 @@ class Office:
     def __init__(
         self, folder: Path, database: str | None = None, artefacts: str | None = None,
         url: str = "https://127.0.0.1:8440", pin: str | None = None,
-        now: Callable[[], float] = time.time,
+        now: Callable[[], float] = time.time, behind_proxy: bool = False,
     ) -> None:  # fmt: skip
-        """Open or make everything in ``folder``; raises what its parts raise."""
+        """Open or make everything in ``folder``; raises what its parts raise.
+
+        ``behind_proxy``: whom a request is from stands in ``X-Forwarded-For``.
+        """
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         self.folder, self.url, self.pin, self.now = folder, url, pin, now
+        self.behind_proxy = behind_proxy
         self.database = Database(database or f"sqlite:///{folder}/testbed.db")
         migrate(self.database)
         self.objects = Objects(artefacts or folder / "artefacts")
@@ -84,6 +89,7 @@ class Office:
         _claim(self.database, self.key)
         self.bells, self.beats, self.nonces = Bells(), Beats(), Nonces()
         self.nonce_lock = threading.Lock()
+        self.attempts = Attempts()
         self.events = Allowance("events", EVENTS_AN_HOUR)
         self.wishes = Allowance("experiments, inputs, invitations and tokens", WISHES_AN_HOUR)
         self.keeper = Keeper(self.database, self.key, self.bells.ring)
@@ -100,14 +106,14 @@ class Ticker(threading.Thread):
     def __init__(self, office: Office) -> None:
         super().__init__(name="ticker", daemon=True)
         self._office = office
-        self._stop = threading.Event()
+        self._ended = threading.Event()
         self._newest: dict[str, int] = {}
         self._tidied = 0.0
 
     def run(self) -> None:
         """Tick until :meth:`end`; an error is said once and tried again."""
         said = ""
-        while not self._stop.is_set():
+        while not self._ended.is_set():
             try:
                 nap = self._once()
                 said = ""
@@ -118,7 +124,7 @@ class Ticker(threading.Thread):
                 if short != said:
                     said = short
                     complain(f"skyweave: {said}")
-            self._stop.wait(nap)
+            self._ended.wait(nap)
 
     def _once(self) -> float:
         office = self._office
@@ -140,7 +146,7 @@ class Ticker(threading.Thread):
 
     def end(self) -> None:
         """Stop, and return when it has."""
-        self._stop.set()
+        self._ended.set()
         self.join()
 
 

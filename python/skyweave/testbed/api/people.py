@@ -8,6 +8,7 @@ from fastapi import APIRouter, Query, Request
 from sqlalchemy import select
 
 from skyweave.testbed import access
+from skyweave.testbed.api.attempts import address_of
 from skyweave.testbed.api.guards import Asker, Body, accepts, asks, office_of, parsed
 from skyweave.testbed.api.views import (
     AuditLine,
@@ -33,7 +34,10 @@ def first(request: Request, body: bytes = Body) -> NewToken:
     """Make the first admin, by the code that 'testbed up' printed; later there is none."""
     office, wish = office_of(request), parsed(FirstAdmin, body)
     name = _name(wish.name)
-    with office.database.write() as connection:
+    with (
+        office.attempts.of(address_of(request), office.now()),
+        office.database.write() as connection,
+    ):
         token = access.first_admin(connection, wish.code, name, office.now())
         access.note(connection, office.now(), name, "person.first", name)
     return NewToken(token=token)

@@ -47,6 +47,16 @@ class NewToken(Message):
     token: str
 
 
+class PasskeyView(Message):
+    """A passkey, without its key."""
+
+    id: str
+    label: str
+    created_unix_s: float
+    used_unix_s: float | None
+    revoked_unix_s: float | None
+
+
 class FirstAdmin(Message):
     """The code of the orchestrator's terminal, and a name."""
 

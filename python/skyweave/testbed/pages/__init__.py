@@ -1,7 +1,8 @@
 """Pages for people, made on the server; docs/testbed.md says how to open them.
 
 * ``app``: all of them, and the headers that each answer has; ``guards``: who looks, and who acts
-* ``session``: who is signed in; ``signing``: signing in and out
+* ``session``: who is signed in; ``signing``: signing in and out;
+  ``passkeys``: by a passkey
 * ``nodes``, ``calendar``, ``runs``, ``triggers``, ``profiles``, ``tokens``: a page or two each
 * ``changes``: what tells a page that it is out of date; ``render``: templates, and words in them
 

@@ -14,9 +14,19 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from skyweave.printing import complain
+from skyweave.testbed.api.allowance import retry_after
 from skyweave.testbed.api.office import Office
 from skyweave.testbed.errors import MissingError, TestbedError
-from skyweave.testbed.pages import calendar, changes, nodes, profiles, runs, signing, tokens
+from skyweave.testbed.pages import (
+    calendar,
+    changes,
+    nodes,
+    passkeys,
+    profiles,
+    runs,
+    signing,
+    tokens,
+)
 from skyweave.testbed.pages import triggers as triggers_page
 from skyweave.testbed.pages.guards import SignedOutError
 from skyweave.testbed.pages.render import PLACE, page
@@ -36,7 +46,9 @@ HEADERS = {
 }
 """Of every answer that does not say otherwise by itself."""
 KINDS = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
-OPEN = frozenset({"/", "/sign-in", "/first", "/static/{name}"})
+OPEN = frozenset({
+    "/", "/sign-in", "/sign-in/passkey", "/sign-in/passkey/options", "/first", "/static/{name}",
+})  # fmt: skip
 """What is shown without a session: it says nothing of the testbed."""
 Statuses = Sequence[tuple[type[TestbedError], int, str]]
 
@@ -45,9 +57,20 @@ def attach(app: FastAPI, office: Office, statuses: Statuses) -> None:
     """Add the pages to the interface; ``statuses`` says which error has which status code."""
     pages = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
     pages.state.office, pages.state.sessions = office, Sessions()
+    pages.state.challenges = passkeys.Challenges.new()
     pages.state.watch, pages.state.statuses = changes.Watch(office.database), statuses
     static = _static()
-    for part in (signing, nodes, calendar, runs, triggers_page, profiles, tokens, changes):
+    for part in (
+        signing,
+        passkeys,
+        nodes,
+        calendar,
+        runs,
+        triggers_page,
+        profiles,
+        tokens,
+        changes,
+    ):
         pages.include_router(part.router)
 
     @pages.get("/")
@@ -117,7 +140,9 @@ def _signed_out(request: Request, error: Exception) -> Response:
 def _ours(request: Request, error: Exception) -> HTMLResponse:
     statuses: Statuses = request.app.state.statuses
     status = next(status for kind, status, _ in statuses if isinstance(error, kind))
-    return _page(request, status, str(error))
+    answer = _page(request, status, str(error))
+    answer.headers.update(retry_after(error))
+    return answer
 
 
 def _invalid(request: Request, error: Exception) -> HTMLResponse:

@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, urlsplit
 from fastapi import Depends, Request
 from starlette.concurrency import run_in_threadpool
 
-from skyweave.testbed.access import person_of
+from skyweave.testbed.access import SCOPES, person_of
 from skyweave.testbed.api.guards import Asker, office_of
 from skyweave.testbed.errors import RefusedError, TestbedError
 from skyweave.testbed.pages.session import COOKIE, Session, Sessions
@@ -38,6 +38,11 @@ class Visitor(NamedTuple):
         """Return the asker that the interface would have for another right; None without it."""
         reach = self.asker.person.reach(right)
         return Asker(self.asker.person, reach) if reach else None
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the session may all that its person may: what signs in wholly needs that."""
+        return self.asker.person.scopes >= set(SCOPES)
 
     def field(self, name: str) -> str:
         """Return a field of the form; '' if it is not there."""

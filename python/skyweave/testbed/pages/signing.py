@@ -6,13 +6,17 @@ import re
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from sqlalchemy import Connection
 from starlette.concurrency import run_in_threadpool
 
 from skyweave.testbed import access
+from skyweave.testbed.access.passkeys import site_of
 from skyweave.testbed.access.people import has_admin
 from skyweave.testbed.access.secrets import DAY_S, hashed
 from skyweave.testbed.api import people
+from skyweave.testbed.api.attempts import address_of
 from skyweave.testbed.api.guards import office_of
+from skyweave.testbed.api.office import Office
 from skyweave.testbed.api.views import FirstAdmin
 from skyweave.testbed.errors import RefusedError
 from skyweave.testbed.pages.guards import Visitor, acts, form_of, sessions_of
@@ -39,7 +43,14 @@ def sign_in_page(request: Request, to: str = "") -> HTMLResponse:
     """Show where to sign in."""
     with office_of(request).database.read() as connection:
         is_new = not has_admin(connection)
-    return page(request, "sign_in", None, to=way_back(to), is_new=is_new)
+    return page(
+        request,
+        "sign_in",
+        None,
+        to=way_back(to),
+        is_new=is_new,
+        site=site_of(office_of(request).url),
+    )
 
 
 @router.post("/sign-in")
@@ -53,23 +64,39 @@ async def sign_in(request: Request) -> Response:
 def _begin(request: Request, secret: str, to: str) -> Response:
     office = office_of(request)
     now, is_token = office.now(), secret.startswith("skyweave_")
-    if is_token:
-        with office.database.read() as connection:
-            access.person_of(connection, secret, now)
-        return _signed_in(request, secret, to, owns_token=False)
+    with office.attempts.of(address_of(request), now, hashed(secret) if is_token else None):
+        if is_token:
+            with office.database.read() as connection:
+                access.person_of(connection, secret, now)
+        else:
+            secret = _by_code(office, secret.upper(), now)
+    return signed_in(request, secret, to, owns_token=not is_token)
+
+
+def _by_code(office: Office, code: str, now: float) -> str:
+    """Use up a code, and return the token of the session that it begins."""
     with office.database.write() as connection:
-        person = access.use_code(connection, CODE_KIND, secret.upper(), now)
+        person = access.use_code(connection, CODE_KIND, code, now)
         if person is None:
             raise RefusedError("that code is nobody's; make one on the page of tokens")
-        made, token = access.make_token(
-            connection, person, "a browser, by a code", access.SCOPES, SESSION_S / DAY_S, now
-        )
-        access.person_of(connection, token, now)  # who was shut out stays out, and nothing is kept
-        access.note(connection, now, person, "session.begin", made, "by a one-time code")
-    return _signed_in(request, token, to, owns_token=True)
+        office.attempts.into(person, now)
+        return begin(connection, person, "a one-time code", now)
 
 
-def _signed_in(request: Request, token: str, to: str, *, owns_token: bool) -> Response:
+def begin(
+    connection: Connection, person: str, by: str, now: float, passkey: str | None = None
+) -> str:
+    """Return a token for a session; who was shut out stays out, and nothing is kept."""
+    made, token = access.make_token(
+        connection, person, f"a browser, by {by}", access.SCOPES, SESSION_S / DAY_S, now, passkey
+    )
+    access.person_of(connection, token, now)
+    access.note(connection, now, person, "session.begin", made, f"by {by}")
+    return token
+
+
+def signed_in(request: Request, token: str, to: str, *, owns_token: bool) -> Response:
+    """Begin a session, and lead on."""
     office = office_of(request)
     cookie = sessions_of(request).begin(token, office.now(), owns_token=owns_token)
     answer = RedirectResponse(to, 303)

@@ -8,6 +8,8 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
 
 from skyweave.testbed import access
+from skyweave.testbed.access.passkeys import site_of
+from skyweave.testbed.api import passkeys as passkeys_api
 from skyweave.testbed.api import people as api
 from skyweave.testbed.api.guards import office_of
 from skyweave.testbed.errors import RefusedError, TestbedError
@@ -27,7 +29,8 @@ def my_tokens(request: Request, visitor: Visitor = sees("tokens")) -> HTMLRespon
     return page(
         request, "tokens", visitor, tokens=found, person=person,
         scopes=[one for one in access.SCOPES if one in person.scopes],
-        whole=_is_whole(visitor),
+        site=site_of(office_of(request).url),
+        passkeys=passkeys_api.my_passkeys(request, visitor.asker),
     )  # fmt: skip
 
 
@@ -51,7 +54,7 @@ def new_token(request: Request, visitor: Visitor = acts("tokens")) -> HTMLRespon
 def new_code(request: Request, visitor: Visitor = acts("tokens")) -> HTMLResponse:
     """Make a code that signs in on another device, once, within 15 minutes."""
     office, name = office_of(request), visitor.asker.name
-    if not _is_whole(visitor):
+    if not visitor.is_whole:
         raise RefusedError("a code signs in with all scopes; your token has not all of them")
     office.wishes.use(name, office.now())
     with office.database.write() as connection:
@@ -69,7 +72,3 @@ def revoke(request: Request, token: RunId, visitor: Visitor = acts("tokens")) ->
     """Revoke a token of one's own."""
     api.revoke_token(request, token, visitor.asker)
     return RedirectResponse(f"{PLACE}/tokens", 303)
-
-
-def _is_whole(visitor: Visitor) -> bool:
-    return visitor.asker.person.scopes >= set(access.SCOPES)

@@ -43,6 +43,20 @@ tokens = Table(
     Column("created", Float, nullable=False),
     Column("expires", Float, nullable=False),
     Column("revoked", Float),
+    Column("passkey", _ID),  # that began the session it is of
+)  # fmt: skip
+passkeys = Table(
+    "passkeys", metadata,
+    Column("id", _ID, primary_key=True),
+    Column("person", _NAME, ForeignKey("people.name"), nullable=False, index=True),
+    Column("credential", String(1366), nullable=False, unique=True),
+    Column("handle", String(88), nullable=False),
+    Column("public_key", Text, nullable=False),
+    Column("uses", BigInteger, nullable=False),  # as its device counts them
+    Column("label", String(100), nullable=False),
+    Column("created", Float, nullable=False),
+    Column("used", Float),
+    Column("revoked", Float),
 )  # fmt: skip
 codes = Table(
     "codes", metadata,

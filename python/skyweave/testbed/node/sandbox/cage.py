@@ -50,12 +50,12 @@ def cage(argv: Sequence[str], results: Path, tree: Path | None, limits: Sequence
             seen += ["--ro-bind", name, name]
     for name in _ETC:
         seen += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
-    for place in _python():
+    seen += ["--proc", "/proc", "--dev", "/dev"]
+    seen += ["--size", str(TMP_BYTES), "--perms", "1777", "--tmpfs", "/tmp"]
+    for place in _python():  # after /tmp: it may lie there
         for above in [one for one in reversed(place.parents) if one != Path("/")]:
             seen += ["--perms", "0755", "--dir", str(above)]
         seen += ["--ro-bind", str(place), str(place)]
-    seen += ["--proc", "/proc", "--dev", "/dev"]
-    seen += ["--size", str(TMP_BYTES), "--perms", "1777", "--tmpfs", "/tmp"]
     seen += ["--ro-bind", str(results.parent / "passwd"), "/etc/passwd"]
     seen += ["--bind", str(results), RESULTS]
     if tree is not None:
