@@ -20,7 +20,7 @@ MINUTES ?= 60
 KILLS   ?= 100
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo study test test-rust test-python test-waits test-players testbed-kills testbed-dense testbed-load docs wheel test-wheel faults soak lint format bench fuzz fuzz-long fuzz-night lock sbom clean
+.PHONY: help setup demo lab study test test-rust test-python test-waits test-players testbed-kills testbed-dense testbed-load docs wheel test-wheel faults soak lint format bench fuzz fuzz-long fuzz-night lock sbom clean
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 14
@@ -29,6 +29,9 @@ setup: $(VENV)/.built ## Build the Rust core and install it into .venv
 
 demo: setup ## Run the demo: every single path and every pair on a synthetic drive, with a report
 	$(BIN)/skyweave demo
+
+lab: setup ## Start a testbed on this machine: three nodes, emulated links, a dashboard, experiments (root)
+	$(BIN)/skyweave lab testbed
 
 study: setup ## Run the Alaska/Hawaii study (about seven minutes on two cores)
 	$(BIN)/skyweave run studies/alaska-hawaii/study.toml --out results/ak-hi

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import socket
 import sys
 import tarfile
 import threading
+import time
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
@@ -18,7 +20,16 @@ from owner import LAN, OWNER, PRINTER, SERVER, Owner, need_sandbox, owners
 
 import skyweave
 from skyweave.testbed.errors import TestbedError
-from skyweave.testbed.node.sandbox import Groups, Sandbox, brings_python, cage, unpack
+from skyweave.testbed.node.beside import Beside
+from skyweave.testbed.node.sandbox import (
+    Groups,
+    Sandbox,
+    brings_python,
+    cage,
+    guard,
+    unguard,
+    unpack,
+)
 from skyweave.testbed.node.sandbox.groups import Hierarchy
 from skyweave.testbed.node.tools import tool, within
 from skyweave.testbed.wire import Limits
@@ -114,6 +125,39 @@ json.dump({
     "word": os.environ["WORD"],
 }, open("/results/look.json", "w"))
 """
+
+
+def test_an_uplink_that_carried_for_nobody_carries_for_runs_alone(owner: Owner) -> None:
+    """A run needs forwarding on the uplink, which would let the world into the owner's LAN."""
+    tool("ip", "-n", owner.world.name, "route", "add", f"{PRINTER}/32", "via", OWNER)
+
+    def reaches_the_printer() -> bool:
+        with listening(owner.printer), contextlib.suppress(OSError):
+            within(owner.world, lambda: socket.create_connection((PRINTER, 7777), 1.0)).close()
+            return True
+        return False
+
+    owner.do(lambda: Path("/proc/sys/net/ipv4/conf/lan0/forwarding").write_text("1"))
+    assert reaches_the_printer()
+    owner.do(lambda: guard(["up0"]))
+    assert not reaches_the_printer()
+    owner.do(unguard)
+    assert reaches_the_printer()
+
+
+def test_each_uplink_of_a_run_is_measured_by_its_own_address(owner: Owner, tmp_path: Path) -> None:
+    ground = owner.ground(tmp_path, uplinks={"one": "up0", "two": "up0"})
+    sandbox = Sandbox(ground, RUN, Limits())
+    owner.do(sandbox.prepare)
+    beside = Beside(sandbox.network.namespace, sandbox.devices, FAR)
+    end = time.monotonic() + 60
+    try:
+        while {one.uplink for one in beside.probes if one.rtt_ms is not None} != {"one", "two"}:
+            assert time.monotonic() < end, beside.csv().decode()
+            time.sleep(0.05)
+    finally:
+        beside.close()
+        owner.do(sandbox.close)
 
 
 def test_a_run_has_no_rights_and_sees_programs_and_its_folders(

@@ -46,6 +46,12 @@ def test_killed_at_random_it_loses_no_run_and_doubles_none(tmp_path):
     assert faults(nodes, found) == []
 
 
+def test_it_ends_without_a_word(tmp_path):
+    ended = Orchestrator(tmp_path / "office")
+    ended.stop()
+    assert "Traceback" not in ended.said.read_text()
+
+
 def test_a_run_from_the_client_to_its_files(there, alice, tmp_path):
     (tmp_path / "tree").mkdir()
     (tmp_path / "tree" / "study.toml").write_text("x = 1")

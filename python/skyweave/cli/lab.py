@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from skyweave.cli.lazy import Later, lazy_group
 from skyweave.console import Console
 from skyweave.data.writers import write_bytes, write_text
 from skyweave.lab.closed_loop import Plan, run_loop
@@ -18,14 +19,21 @@ from skyweave.orbit.words import check_picture, picture
 from skyweave.printing import put
 from skyweave.version import code_version
 
+COMMANDS = {
+    "testbed": Later(
+        "skyweave.cli.lab_testbed:up",
+        "Start a testbed with three nodes on this machine, and experiments on it, until Ctrl-C.",
+    ),
+}
 lab_app = typer.Typer(
-    help="Experiments with everything at once, on this machine alone.", no_args_is_help=True
-)
+    help="Experiments with everything at once, on this machine alone.",
+    cls=lazy_group(COMMANDS), no_args_is_help=True,
+)  # fmt: skip
 
 
 @lab_app.callback()
 def _group() -> None:
-    """Keep the name of the one command."""
+    """Keep the names of the commands."""
 
 
 @lab_app.command("closed-loop")

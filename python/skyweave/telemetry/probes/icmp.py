@@ -19,7 +19,8 @@ class IcmpProbe(OneSocket):
 
     most_timeout_s = 60.0
 
-    def __init__(self, host: str) -> None:
+    def __init__(self, host: str, device: str | None = None) -> None:
+        """``device``: the one network device to send from; its address is the source."""
         family, place = resolve(host, 0)
         self.name = f"icmp:{host}"
         self._family = socket.AddressFamily(family)
@@ -28,6 +29,8 @@ class IcmpProbe(OneSocket):
         made, self._raw = _icmp_socket(self._family)
         super().__init__(made)
         try:
+            if device is not None:  # before the source is chosen
+                made.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, device.encode())
             made.connect(place)
         except OSError as error:
             made.close()

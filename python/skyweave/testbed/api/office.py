@@ -110,14 +110,14 @@ class Ticker(threading.Thread):
     def __init__(self, office: Office) -> None:
         super().__init__(name="ticker", daemon=True)
         self._office = office
-        self._stop = threading.Event()
+        self._ended = threading.Event()
         self._newest: dict[str, int] = {}
         self._tidied = 0.0
 
     def run(self) -> None:
         """Tick until :meth:`end`; an error is said once and tried again."""
         said = ""
-        while not self._stop.is_set():
+        while not self._ended.is_set():
             try:
                 nap = self._once()
                 said = ""
@@ -128,7 +128,7 @@ class Ticker(threading.Thread):
                 if short != said:
                     said = short
                     complain(f"skyweave: {said}")
-            self._stop.wait(nap)
+            self._ended.wait(nap)
 
     def _once(self) -> float:
         office = self._office
@@ -150,7 +150,7 @@ class Ticker(threading.Thread):
 
     def end(self) -> None:
         """Stop, and return when it has."""
-        self._stop.set()
+        self._ended.set()
         self.join()
 
 

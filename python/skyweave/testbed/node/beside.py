@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import socket
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -57,9 +56,7 @@ class Beside:
         assert far_end is not None
         pingers = []
         for device in self._devices:
-            probe = IcmpProbe(far_end)
-            for one in probe.sockets():
-                one.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, device.encode())
+            probe = IcmpProbe(far_end, device)
             pingers.append(Pinger(probe, self._keeper(device), INTERVAL_S, TIMEOUT_S))
         try:
             ping(pingers, self._stop)

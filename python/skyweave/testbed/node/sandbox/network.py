@@ -226,8 +226,8 @@ def guard(devices: Sequence[str]) -> None:
         return
     names = ", ".join(f'"{one}"' for one in devices)
     tool("nft", "-f", "-", given=(
-        f"table ip {GUARD} {{ chain forward {{ type filter hook forward priority -5; "
-        f'policy accept; iifname {{ {names} }} oifname != "sw*" drop; }} }}\n'
+        f"table ip {GUARD} {{\nchain forward {{ type filter hook forward priority -5; "
+        f'policy accept; iifname {{ {names} }} oifname != "sw*" drop; }}\n}}\n'
     ))  # fmt: skip
 
 

@@ -1,0 +1,166 @@
+"""The lab on one machine: what it is made of holds together, and what keeps it from being there."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from skyweave.cli.app import app as cli
+from skyweave.errors import ConfigError
+from skyweave.lab.testbed import town
+from skyweave.lab.testbed.links import links_of
+from skyweave.lab.testbed.people import MEASURE, first_plan, light_plan, triggered_plan
+from skyweave.lab.testbed.places import NAMES, RESEARCHER, SERVER, SPIKE, places
+from skyweave.lab.testbed.telling import Teller
+from skyweave.lab.testbed.town import Town
+from skyweave.testbed.client import pack
+from skyweave.testbed.errors import TestbedError
+from skyweave.testbed.node.policy import Asked, Taken, read_policy, refusal
+from skyweave.testbed.runs.plan import Plan
+from skyweave.triggers import read_triggers
+
+WAITS = "0123456789abcdef01234567"
+HERE = places(WAITS)
+
+
+def test_names_are_those_of_the_places():
+    assert tuple(one.name for one in HERE) == NAMES
+    devices = [one.far_device(number) for one in HERE for number in range(len(one.links))]
+    addresses = [one.address(number) for one in HERE for number in range(len(one.links))]
+    assert len(set(devices)) == len(set(addresses)) == 5
+    assert all(len(one) <= 15 for one in devices)
+
+
+@pytest.mark.parametrize("place", HERE, ids=NAMES)
+def test_every_policy_allows_the_experiments_and_nobody_else(place, tmp_path):
+    (tmp_path / "policy.toml").write_text(place.policy())
+    policy = read_policy(tmp_path / "policy.toml")
+    assert tuple(policy.uplinks) == place.links
+    now = time.time()
+    for user, allowed in ((RESEARCHER, True), (place.owner, True), ("mallory", False)):
+        asked = Asked(user, "command", now, 120.0, 10**9, is_command=True)
+        assert (refusal(policy, asked, Taken()) is None) == allowed
+
+
+def test_the_trigger_of_the_boat_starts_what_waits(tmp_path):
+    boat = HERE[0]
+    (tmp_path / "policy.toml").write_text(boat.policy())
+    (tmp_path / "triggers.toml").write_text(boat.triggers())
+    assert read_policy(tmp_path / "policy.toml").fires == {SPIKE: WAITS}
+    triggers = read_triggers(tmp_path / "triggers.toml")
+    assert [one.name for one in triggers.trigger] == [SPIKE]
+    assert SERVER in boat.triggers()
+    assert all(one.triggers() is None for one in HERE[1:])
+
+
+def test_the_plans_are_plans_with_a_program_that_is_there():
+    packed = {"input": {"sha256": "0" * 64, "bytes": len(pack(MEASURE))}}
+    for plan in (first_plan("house"), triggered_plan("boat"), light_plan("farm", 1_800_000_000)):
+        made = Plan.model_validate_json(json.dumps(plan | packed))
+        assert (MEASURE / Path(made.work.argv[1]).name).is_file()
+        assert made.priority == "normal"  # they share the server
+
+
+def test_links_differ_by_seed_and_machine_and_begin_at_the_moment():
+    now = 1_777_593_600.0
+    boat, farm, house = (links_of(one, now, 120.0, 1) for one in HERE)
+    assert [one.name for one in boat + farm + house] == [
+        one.far_device(number) for one in HERE for number in range(len(one.links))
+    ]
+    again = links_of(HERE[0], now, 120.0, 1)
+    assert again == boat
+    assert links_of(HERE[0], now, 120.0, 2) != boat
+    assert boat[0].down.delay != farm[0].down.delay
+    assert boat[1].down != house[1].down
+    rates = np.array(house[1].down.capacity.mbps)
+    assert 20 < np.median(rates) < 45
+    assert rates.min() > 1
+
+
+def test_only_root_has_a_lab(monkeypatch, tmp_path):
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    with pytest.raises(ConfigError, match=r"needs root.*use sudo"):
+        Town(HERE, tmp_path, 8440, 60.0, 1)
+
+
+def test_a_missing_program_is_one_sentence(monkeypatch, tmp_path):
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setattr(town, "lacking", lambda: None)
+    monkeypatch.setattr(town, "lacking_service", lambda one: f"the program '{one}' is missing")
+    with pytest.raises(ConfigError, match=r"^the program 'iperf3' is missing$"):
+        Town(HERE, tmp_path, 8440, 60.0, 1)
+
+
+def test_a_second_lab_and_a_taken_port_are_refused(monkeypatch, tmp_path):
+    monkeypatch.setattr(town, "refusal", lambda: None)
+    monkeypatch.setattr(town, "ONLY_ONE", f"\0skyweave-test-{os.getpid()}")
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(TestbedError, match=f"127.0.0.1:{port} cannot be had.*--port"):
+            Town(HERE, tmp_path, port, 60.0, 1).__enter__()
+    with socket.socket(socket.AF_UNIX) as other:
+        other.bind(town.ONLY_ONE)
+        with pytest.raises(TestbedError, match="another lab is on this machine"):
+            Town(HERE, tmp_path, port, 60.0, 1).__enter__()
+
+
+def test_a_folder_that_holds_something_is_not_touched(tmp_path):
+    (tmp_path / "mine").write_text("mine")
+    ran = CliRunner().invoke(cli, ["lab", "testbed", "--out", str(tmp_path)])
+    assert isinstance(ran.exception, ConfigError)
+    assert "choose another" in str(ran.exception)
+    assert [one.name for one in tmp_path.iterdir()] == ["mine"]
+
+
+class Said:
+    """A testbed with one run, whose history grows."""
+
+    def __init__(self, trigger: str | None) -> None:
+        self.history = [{"state": "reserved", "at_unix_s": 1000.0, "why": ""}]
+        self.row = {
+            "id": "abcdef" * 4, "experiment": WAITS, "node": "boat", "state": "reserved",
+            "start_unix_s": 1001.0, "trigger": trigger,
+        }  # fmt: skip
+
+    def step(self, state: str, why: str = "") -> None:
+        self.history.append({"state": state, "at_unix_s": 1002.0, "why": why})
+        self.row["state"] = state
+
+    def runs(self, **_: object):
+        return [dict(self.row)]
+
+    def run(self, _: str):
+        return {"history": self.history}
+
+
+def test_each_event_is_one_line_once():
+    said, lines = Said("spike"), []
+    teller = Teller(said, lines.append, {WAITS: "after a spike"})
+    for state in ("", "ordered", "running", "done"):
+        if state:
+            said.step(state)
+        teller.look()
+        teller.look()
+    assert [one.partition("  ")[2].partition(": ")[2] for one in lines] == [
+        f"run abcdef (after a spike): trigger 'spike' fired, placed at {lines[0].split()[-1]}",
+        "run abcdef (after a spike): running",
+        "run abcdef (after a spike): done",
+    ]
+
+
+def test_a_run_far_ahead_is_told_of_when_it_begins_and_reasons_are_told():
+    said, lines = Said(None), []
+    said.row["start_unix_s"] = 4000.0
+    teller = Teller(said, lines.append, {})
+    teller.look()
+    assert lines == []
+    said.step("failed", "code 1")
+    teller.look()
+    assert lines[-1].endswith("failed: code 1")
