@@ -45,6 +45,7 @@ if TYPE_CHECKING:
         Quic,
         RateSteps,
         Run,
+        Unknown,
         Workload,
     )
     from skyweave.model.drive import Drive, PathTrace, Series
@@ -107,6 +108,7 @@ __all__ = [
     "SkyweaveError",
     "StudyObserver",
     "StudyOptions",
+    "Unknown",
     "UpWindow",
     "Wait",
     "Workload",
@@ -162,6 +164,7 @@ _HOMES = {
         "Quic",
         "RateSteps",
         "Run",
+        "Unknown",
         "Workload",
     ),
     "skyweave.model.drive": (

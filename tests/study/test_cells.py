@@ -53,7 +53,7 @@ MISTAKES = [
     ('radio = { cases = ["5"] }', "'3' or '4'"),
     ("radio = { cases = [] }", "at least 1"),
     ('radio = { cell = "empty" }', "unknown key 'cell': did you mean 'cells'"),
-    (RADIO + '\npreset = "alaska"', "one of preset, data, links and radio"),
+    (RADIO + '\npreset = "alaska"', "one of preset, data, links, radio and uplinks"),
     (RADIO + "\nsegment_s = 5", "segment_s belongs to data; radio has no files"),
     (RADIO + "\nrtt_coupling = 0.5", "rtt_coupling belongs to a preset"),
 ]

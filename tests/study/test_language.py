@@ -116,7 +116,7 @@ def test_described_links(tmp_path: Path) -> None:
         ("rtt_ms = 30", "rtt_ms = 30\nloss = 2", "loss is a share of packets"),
         ("uplink_mbps", "uplnk_mbps", "did you mean 'uplink_mbps'"),
         ("duration_s = 10\n", "", "links need duration_s"),
-        ("seeds = 2", 'seeds = 2\npreset = "alaska"', "one of preset, data, links and radio"),
+        ("seeds = 2", 'seeds = 2\npreset = "alaska"', "one of preset, data, links, radio and"),
         ("seeds = 2", "seeds = 2\nrtt_coupling = 0", "rtt_coupling belongs to a preset"),
     ],
 )

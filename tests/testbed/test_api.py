@@ -73,6 +73,9 @@ DELETE /me/passkeys/{passkey}           o o o o
 GET    /people                          - - - a
 POST   /people                          - - - a
 PATCH  /people/{name}                   - - - a
+GET    /people/{name}/identities        - - - a
+POST   /people/{name}/identities        - - - a
+DELETE /people/{name}/identities/{identity} - - - a
 GET    /audit                           - - a a
 POST   /invitations                     o - - a
 GET    /nodes                           a a a a

@@ -78,7 +78,7 @@ def test_a_database_of_the_first_version_is_brought_to_the_newest_with_its_rows(
         )
     migrate(database)
     with database.read() as connection:
-        assert connection.execute(select(tokens.c.id, tokens.c.passkey)).all() == [("i", None)]
+        assert connection.execute(select(tokens.c.id, tokens.c.began_by)).all() == [("i", None)]
         context = MigrationContext.configure(connection, opts={"compare_type": True})
         assert compare_metadata(context, metadata) == []
     database.close()

@@ -59,7 +59,7 @@ def serve(
         int, typer.Option(metavar="PORT", min=1024, max=65000, help="Ports from here to 255 more.")
     ] = 5200,
 ) -> None:
-    """Serve runs: iperf3, QUIC, HTTP, probes, each for one run's token and address alone."""
+    """Serve runs: iperf3, QUIC, HTTP, probes, studies; for one run's token and address alone."""
     from skyweave.testbed.measure.start import serving
 
     if os.geteuid() != 0:
@@ -71,6 +71,42 @@ def serve(
     ):
         say.print(f"Server '{server.talk.name}' waits for runs. Ctrl-C ends it.")
         server.run()
+
+
+@measure_app.command()
+def field(
+    where: Annotated[
+        str,
+        typer.Option("--listen", metavar="ADDRESS:PORT", help="TCP for words, UDP for probes."),
+    ] = "0.0.0.0:5200",
+    ports: Annotated[
+        int, typer.Option(min=1, max=6, help="Further ports after it, TCP and UDP, for data.")
+    ] = 2,
+) -> None:
+    """Be the far end of studies over real networks, for who knows the token.
+
+    The token is that in SKYWEAVE_TOKEN, or a new one, which is printed.
+    """
+    import secrets
+
+    from skyweave.field.serve import FieldServer
+    from skyweave.telemetry.address import host_port
+
+    host, port = host_port(where, "--listen")
+    token = os.environ.get("SKYWEAVE_TOKEN", "")
+    given = bool(token)
+    if not given:
+        token = secrets.token_urlsafe(32)
+    server = FieldServer(host, range(port, port + 1 + ports), token)
+    say = Console(stderr=True, soft_wrap=True)
+    with stopped() as stop:
+        say.print(
+            f"Answering at {host}:{port}, data at {port + 1} to {port + ports}; Ctrl-C ends it."
+        )
+        if not given:
+            say.print(f"SKYWEAVE_TOKEN={token} skyweave run STUDY --server ADDRESS:{port}")
+        stop.wait()
+    server.close()
 
 
 @measure_app.command()

@@ -39,7 +39,7 @@ class Progress(StudyObserver):
         if kept:
             said = f"{kept} of {len(todo) + kept} runs are already there."
             self._console.print(said)
-        if live := [job.work for job in todo if job.engine == "live"]:
+        if live := [job.work for job in todo if job.engine != "sim"]:
             said = live_words(len(live), sum(live), self._live_jobs)
             self._console.print(said)
 
@@ -50,7 +50,7 @@ class Progress(StudyObserver):
     def begins(self, engine: EngineName, jobs: Sequence[Job], at_a_time: int) -> None:
         """Start a bar, or lines."""
         work = [job.work for job in jobs]
-        if engine == "live":
+        if engine != "sim":
             shown = live_progress(self._console, work, at_a_time)
         else:
             shown = progress(self._console, len(work), sum(work))

@@ -10,13 +10,14 @@ import typer
 from skyweave.cli.progress import Progress
 from skyweave.cli.say import Jobs, live_words, say
 from skyweave.console import Console
+from skyweave.errors import ConfigError
 from skyweave.model.limits import MOST_RUNS
 from skyweave.report.page.render import render_report
 from skyweave.study.run.engines import SourceName
 from skyweave.study.run.session import StudyOptions, prepare, run_study
 from skyweave.study.shipped import find, names
 
-EngineName = Literal["sim", "live"]
+EngineName = Literal["sim", "live", "field"]
 
 
 def shipped(incomplete: str) -> list[str]:
@@ -46,7 +47,7 @@ def run(
     jobs: Jobs = None,
     engine: Annotated[
         EngineName | None,
-        typer.Option(help="Engine of all runs, instead of the file's: sim or live (Linux)."),
+        typer.Option(help="Engine of all runs, instead of the file's: sim, live (Linux), field."),
     ] = None,
     live_jobs: Annotated[
         int, typer.Option(help="Live runs at a time; more than one disturb each other.")
@@ -55,6 +56,21 @@ def run(
         SourceName,
         typer.Option(help="What sends and receives in live runs: our own programs, or iperf3."),
     ] = "own",
+    server: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HOST[:PORT]",
+            help="Engine field: the far end, with its token in SKYWEAVE_TOKEN; "
+            "in a testbed the run has one.",
+        ),
+    ] = None,
+    uplink: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PATH=DEVICE",
+            help="Engine field: the network device of a path that has another name; repeat it.",
+        ),
+    ] = None,
     seeds: Annotated[
         int | None, typer.Option(help="Synthetic drives in each group, instead of the file's.")
     ] = None,
@@ -83,6 +99,7 @@ def run(
     options = StudyOptions(
         out=out, data=data, jobs=jobs, live_jobs=live_jobs, engine_name=engine, source=source,
         seeds=seeds, restart=restart, cluster=cluster, no_code=no_code, max_runs=max_runs,
+        server=server, uplinks=_devices(uplink or []),
     )  # fmt: skip
     if dry_run:
         prepared = prepare(file, options)
@@ -92,6 +109,25 @@ def run(
         return
     run_study(file, options, Progress(live_jobs=live_jobs))
     say(render_report(out))
+
+
+def _devices(said: list[str]) -> dict[str, str]:
+    """Return the device of each path that ``--uplink`` names.
+
+    >>> _devices(["starlink=eth1"])
+    {'starlink': 'eth1'}
+    """
+    found = {}
+    for one in said:
+        path, equals, device = one.partition("=")
+        if not (path and equals and 0 < len(device) <= MOST_DEVICE and device.isprintable()):
+            raise ConfigError(f"--uplink {one[:80]}: give PATH=DEVICE, such as starlink=eth1")
+        found[path] = device
+    return found
+
+
+MOST_DEVICE = 15
+"""Characters of the name of a network device (``IFNAMSIZ``)."""
 
 
 def default_out(study: Path) -> Path:

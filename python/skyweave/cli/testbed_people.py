@@ -95,3 +95,35 @@ def change_person(
     with Testbed.open() as testbed:
         testbed.ask("PATCH", f"/people/{name}", {"role": role, "disabled": disable})
     Console(soft_wrap=True).print(f"{name}: changed")
+
+
+@people_app.command("links")
+def links(name: Annotated[str, typer.Argument()], as_json: Json = False) -> None:
+    """List who of an OpenID provider signs in as somebody."""
+    with Testbed.open() as testbed:
+        rows = testbed.ask("GET", f"/people/{name}/identities")
+    show(rows, as_json, "id", "issuer", "subject", "created_unix_s")
+
+
+@people_app.command("link")
+def link(
+    name: Annotated[str, typer.Argument()],
+    subject: Annotated[str, typer.Argument(help="Who it is there; 'audit' has refused ones.")],
+    issuer: Annotated[
+        str | None, typer.Option(metavar="URL", help="Else the orchestrator's own.")
+    ] = None,
+) -> None:
+    """Let somebody of an OpenID provider sign in as somebody here."""
+    with Testbed.open() as testbed:
+        wish = {"subject": subject, "issuer": issuer}
+        put(testbed.ask("POST", f"/people/{name}/identities", wish)["id"])
+
+
+@people_app.command("unlink")
+def unlink(
+    name: Annotated[str, typer.Argument()],
+    link: Annotated[str, typer.Argument(metavar="ID", help="Of 'people links'.")],
+) -> None:
+    """Remove such a link, and end the sessions that it began."""
+    with Testbed.open() as testbed:
+        testbed.ask("DELETE", f"/people/{name}/identities/{link}")

@@ -32,7 +32,7 @@ def submit(
     ] = None,
     server: Annotated[str | None, typer.Option(help="The far end.")] = None,
     service: Annotated[
-        list[str] | None, typer.Option(help="iperf3, quic, http or probe there; repeat it.")
+        list[str] | None, typer.Option(help="iperf3, quic, http, probe or field there; repeat it.")
     ] = None,
     kind: Annotated[
         str | None, typer.Option(help="probe, tcp, mptcp, mpquic, video, or command.")

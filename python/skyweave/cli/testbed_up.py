@@ -12,6 +12,7 @@ from skyweave.errors import ConfigError
 from skyweave.printing import put
 from skyweave.telemetry.address import host_port
 from skyweave.testbed.access import first_admin_code
+from skyweave.testbed.access.oidc import read_client
 from skyweave.testbed.api import Office
 from skyweave.testbed.api.serve import Certificate, own_certificate, serve
 from skyweave.testbed.api.unit import unit as text_of
@@ -45,6 +46,15 @@ def up(
         Path | None, typer.Option(metavar="FILE", help="One that the world trusts (PEM).")
     ] = None,
     key: Annotated[Path | None, typer.Option(metavar="FILE", help="Its key.")] = None,
+    oidc_issuer: Annotated[
+        str | None, typer.Option(metavar="URL", help="An OpenID provider to sign in by.")
+    ] = None,
+    oidc_client: Annotated[
+        str | None, typer.Option(metavar="NAME", help="What it knows the orchestrator by.")
+    ] = None,
+    oidc_secret: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Holds the secret that goes with it.")
+    ] = None,
     behind_proxy: Annotated[
         bool,
         typer.Option(
@@ -62,6 +72,11 @@ def up(
         raise ConfigError("--url: say how nodes and people reach it, such as https://HOST:8440")
     shown = f"[{host}]" if ":" in host else host
     url = (url or f"https://{shown}:{port}").rstrip("/")
+    oidc = None
+    if oidc_issuer is not None:
+        oidc = read_client(oidc_issuer, oidc_client, oidc_secret, url)
+    elif oidc_client is not None or oidc_secret is not None:
+        raise ConfigError("--oidc-client and --oidc-secret go with --oidc-issuer; give that, too")
     data.mkdir(parents=True, exist_ok=True, mode=0o700)
     used, pin = None, None
     if certificate is not None and key is not None:
@@ -69,7 +84,7 @@ def up(
     elif not behind_proxy:
         used = own_certificate(data, host)
         pin = used.pin
-    office = Office(data, database, artefacts, url, pin, behind_proxy=behind_proxy)
+    office = Office(data, database, artefacts, url, pin, behind_proxy=behind_proxy, oidc=oidc)
     console = Console(stderr=True, soft_wrap=True)
     with office.database.write() as connection:
         code = first_admin_code(connection, office.now())

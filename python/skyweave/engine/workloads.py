@@ -34,6 +34,10 @@ _OF_PROGRAMS = {
 """What a workload may say of what a program plays; the rest the program decides."""
 NO_ABR = "fixed"
 """What an adaptive film names where Python code chooses."""
+PROBE = "probe"
+"""Probes over each path, and no data: on real networks alone."""
+LEAST_PROBE_S, MOST_PROBE_S = 0.05, 60.0
+_SAID_OF_PROBES = {"kind", "direction", "duration_s", "every_s"}
 
 
 @dataclass(frozen=True)
@@ -50,11 +54,32 @@ class Column:
         return _DTYPES[self.kind]
 
 
+_OF_PROBES = (
+    Column("time_s", "number", "when it was sent"),
+    Column("path", "word", "over which path"),
+    Column("rtt_ms", "number", "its round trip; null: lost, or not sent"),
+    Column("refused", "word", "why it was not sent; null: it was"),
+)
+
+
 @functools.cache
 def tables() -> dict[str, tuple[Column, ...]]:
     """Return the columns of each kind of workload, without ``connection``, which comes first."""
     said = json.loads(_skyweave.workload_tables())
-    return {kind: tuple(Column(**one) for one in columns) for kind, columns in said.items()}
+    found = {kind: tuple(Column(**one) for one in columns) for kind, columns in said.items()}
+    return found | {PROBE: _OF_PROBES}
+
+
+def probe_interval_s(workload: Bulk | Workload) -> float:
+    """Return how far apart the probes of a workload are sent; :class:`ConfigError` for no span."""
+    every_s = getattr(workload, "every_s", 0.1)
+    if isinstance(every_s, bool) or not isinstance(every_s, int | float):
+        raise ConfigError(f"every_s is {every_s!r}, and must be a number")
+    if not LEAST_PROBE_S <= every_s <= MOST_PROBE_S:
+        raise ConfigError(
+            f"every_s is {every_s:g}, and must be {LEAST_PROBE_S:g} to {MOST_PROBE_S:g} seconds"
+        )
+    return float(every_s)
 
 
 def program_of(workload: Bulk | Workload) -> str | None:
@@ -76,6 +101,8 @@ def named(workload: Bulk | Workload) -> Bulk | Workload:
 
 def check_simulated(workload: Bulk | Workload) -> None:
     """Refuse a workload that the simulator has no code for: :class:`ConfigError`."""
+    if workload.kind == PROBE:
+        raise ConfigError('probes are of real networks: set engine = "field"')
     name = program_of(workload)
     if name is not None:
         raise ConfigError(
@@ -88,6 +115,11 @@ def check(workload: Bulk | Workload) -> None:
     """Refuse a workload that does not exist or cannot be: :class:`ConfigError`."""
     _check_player(workload)
     if program_of(workload) is not None:
+        return
+    if workload.kind == PROBE:
+        for key in sorted({*workload.model_dump(exclude_unset=True)} - _SAID_OF_PROBES):
+            raise ConfigError(f"{key} is nothing that probes can be told; leave it out")
+        probe_interval_s(workload)
         return
     try:
         _skyweave.check_workload(named(workload).model_dump_json())

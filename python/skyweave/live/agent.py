@@ -5,12 +5,10 @@ from __future__ import annotations
 import os
 import subprocess
 import time
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from skyweave import _skyweave
-from skyweave.live.traffic import gateway, quic
-from skyweave.live.traffic.transfer import Flow, Listener, listen, transfer
+from skyweave.live.traffic import gateway
+from skyweave.live.traffic.ends import Ends
 from skyweave.live.traffic.watch import Watch
 from skyweave.live.world.messages import Channel, Message
 from skyweave.live.world.programs import ended, measure
@@ -26,8 +24,7 @@ class Agent:
 
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
-        self._listeners: dict[int, Listener] = {}
-        self._quic: dict[int, _skyweave.QuicBulkServer] = {}
+        self._ends = Ends()
         self._programs: list[subprocess.Popen[bytes]] = []
         self._watches: list[Watch] = []
         self._doors: list[gateway.Doors] = []
@@ -148,42 +145,17 @@ class Agent:
 
     def _listen(self, message: Message) -> Message:
         """Wait for the client of each transfer; answer what clients of QUIC have to know."""
-        kernel, over_quic = _apart(message["flows"])
-        self._listeners = {flow["place"]: listen(flow_of(flow)) for flow in kernel}
-        self._quic = {flow["place"]: quic.listen(flow) for flow in over_quic}
-        return {"pins": {str(place): server.pin for place, server in self._quic.items()}}
+        return {"pins": self._ends.listen(message["flows"])}
 
     def _transfer(self, message: Message) -> Message:
-        kernel, over_quic = _apart(message["flows"])
         times = message["epoch_ns"], message["interval_ns"]
-        listeners = list(self._listeners.values())
-        with ThreadPoolExecutor(max_workers=max(len(over_quic), 1)) as pool:
-            under_way = [
-                pool.submit(quic.carry, flow, self._quic.get(flow["place"]), *times)
-                for flow in over_quic
-            ]
-            seen = transfer([flow_of(flow) for flow in kernel], listeners, *times)
-            seen += [one.result() for one in under_way]
-        return {"transfers": sorted(seen, key=lambda one: one["place"])}
-
-
-def _apart(flows: list[Message]) -> tuple[list[Message], list[Message]]:
-    """Return the transfers over the kernel's transports, and those over QUIC."""
-    return (
-        [flow for flow in flows if flow["transport"] != "mpquic"],
-        [flow for flow in flows if flow["transport"] == "mpquic"],
-    )
+        return {"transfers": self._ends.carry(message["flows"], *times)}
 
 
 def _sockets() -> int:
     """Return how many sockets of TCP and UDP there are on this side."""
     tables = (Path("/proc/thread-self/net", name) for name in ("tcp", "tcp6", "udp", "udp6"))
     return sum(len(table.read_text().splitlines()) for table in tables if table.exists())
-
-
-def flow_of(message: Message) -> Flow:
-    """Return the transfer that a message describes."""
-    return Flow(**{**message, "server": tuple(message["server"])})
 
 
 def run_agent(channel: Channel) -> None:

@@ -31,18 +31,20 @@ def refusal(run: config.Run) -> str | None:
             "use fewer"
         )
     for connection in run.connections:
-        reason = _workload(connection)
-        if reason is not None:
-            return reason
-        if connection.transport == "mpquic":
-            reason = _unknown(connection)
-            if reason is not None:
-                return reason
-            continue
-        reason = _transport(connection) or _congestion(connection.congestion)
+        reason = refusal_of(connection)
         if reason is not None:
             return reason
     return _shared(run) or players.refusal(run)
+
+
+def refusal_of(connection: config.Connection) -> str | None:
+    """Return why this machine cannot carry such a connection; ``None``: it can."""
+    reason = _workload(connection)
+    if reason is not None:
+        return reason
+    if connection.transport == "mpquic":
+        return _unknown(connection)
+    return _transport(connection) or _congestion(connection.congestion)
 
 
 def _workload(connection: config.Connection) -> str | None:

@@ -16,13 +16,20 @@ from skyweave.model.windows import ForecastWindow, OutageWindow, UpWindow, union
 
 Algorithm = str | dict[str, bool | float | str]
 """A name, or a table with ``name`` and parameters: ``skyweave algorithms`` lists both."""
-Transport = Literal["tcp", "mptcp", "mpquic"]
+Transport = Literal["tcp", "mptcp", "mpquic", "udp"]
+"""``udp``: probes alone, on real networks."""
 Mode = Literal["v0.96", "upstream"]
 """Rules of Multipath TCP: of the Linux fork, or of the mainline kernel."""
 Subflows = Annotated[int, Field(ge=1, le=16)]
 AckPath = Literal["same", "fastest", "scheduled", "duplicated"]
 Reinjection = Literal["none", "failure", "tail", "all"]
 DatagramBytes = Annotated[int, Field(ge=1200, le=65507)]
+
+
+class Unknown(Model):
+    """Of a real network, which nobody describes; no engine computes with it."""
+
+    kind: Literal["unknown"] = "unknown"
 
 
 class ConstantRate(Model):
@@ -48,7 +55,9 @@ class Opportunities(Model):
     times_ms: tuple[int, ...] = Field(min_length=1)
 
 
-Capacity = Annotated[ConstantRate | RateSteps | Opportunities, Field(discriminator="kind")]
+Capacity = Annotated[
+    ConstantRate | RateSteps | Opportunities | Unknown, Field(discriminator="kind")
+]
 
 
 class ConstantDelay(Model):
@@ -67,7 +76,7 @@ class DelaySteps(Model):
     repeat_s: Seconds | None = None
 
 
-Delay = Annotated[ConstantDelay | DelaySteps, Field(discriminator="kind")]
+Delay = Annotated[ConstantDelay | DelaySteps | Unknown, Field(discriminator="kind")]
 
 
 class DropTail(Model):

@@ -22,6 +22,8 @@ from skyweave.live.traffic.kernel import IPPROTO_MPTCP, mptcp_state, set_congest
 
 _CHUNK_BYTES = 1 << 18
 _RETRY_S = 0.1
+_LEAVE_S = 1.0
+"""How long a thread may take to see that its socket was shut down."""
 _ABORT = struct.pack("ii", 1, 0)
 """``struct linger``: a close that forgets what is still queued."""
 
@@ -41,6 +43,8 @@ class Flow:
     end_ns: int
     workload: dict[str, Any] | None = None
     """Any but bulk."""
+    device: str | None = None
+    """Client: the network device that a bulk transfer leaves by; ``None``: as the routes say."""
 
 
 Listener = socket.socket | _skyweave.KernelListener
@@ -96,14 +100,19 @@ def transfer(
     lives = [_Live(flow) for flow in flows]
     for live, listener in zip(lives, listeners, strict=False):
         live.listener = listener
-    for live in lives:
-        threading.Thread(target=_carry, args=(live, epoch_ns), daemon=True).start()
+    threads = [
+        threading.Thread(target=_carry, args=(live, epoch_ns), daemon=True) for live in lives
+    ]
+    for thread in threads:
+        thread.start()
     tick = 1
     while not all(live.over for live in lives):
         _sleep_until(epoch_ns + tick * interval_ns)
         for live in lives:
             _look(live, tick)
         tick += 1
+    for live, thread in zip(lives, threads, strict=True):
+        _close(live, thread)
     return [_report(live) for live in lives]
 
 
@@ -177,6 +186,8 @@ def _open(live: _Live) -> bool:
     while time.monotonic_ns() < flow.end_ns:
         sock = _socket(flow)
         try:
+            if flow.device is not None:
+                sock.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, flow.device.encode())
             sock.bind((flow.source, 0))
             sock.connect(flow.server)
         except OSError as error:  # the path is down: a device tries again
@@ -250,6 +261,14 @@ def _end(live: _Live) -> None:
             with contextlib.suppress(OSError):
                 sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _ABORT)
                 sock.shutdown(socket.SHUT_RDWR)
+
+
+def _close(live: _Live, thread: threading.Thread) -> None:
+    """Let go of the sockets, when nobody waits for them any more: a server has further runs."""
+    thread.join(_LEAVE_S)
+    for sock in (live.sock, live.listener):
+        if isinstance(sock, socket.socket):
+            sock.close()
 
 
 def _report(live: _Live) -> dict[str, Any]:

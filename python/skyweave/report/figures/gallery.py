@@ -8,6 +8,7 @@ from typing import Literal
 
 from matplotlib.figure import Figure
 
+from skyweave.engine.workloads import PROBE
 from skyweave.errors import ResultsError
 from skyweave.plotting.style import LIGHT, drawing, inline_svg, png_bytes, roles, svg_text
 from skyweave.printing import visible
@@ -17,7 +18,7 @@ from skyweave.report.numbers.namer import Namer
 from skyweave.report.numbers.panel import Results
 from skyweave.results.selection import SPANNING, Selection
 from skyweave.study.language.criteria import Published
-from skyweave.study.language.figures import FigureSpec
+from skyweave.study.language.figures import OF_CAPACITY, FigureSpec
 
 FOLDER = "figures"
 _TITLES: dict[Literal["boxes", "timeline", "outage", "cdf"], str] = {
@@ -49,10 +50,15 @@ def standard_figures(results: Results, selections: list[Selection]) -> list[Figu
     counts: dict[str, int] = {}
     specs = []
     for chosen in selections:
+        panel = results.panel(chosen)
+        if str(panel.settings["workload"]).startswith(PROBE):
+            continue  # no rates: what probes say is in figures that a study names
         stem = f"{chosen.drives}-{chosen.direction}"
         number = counts[stem] = counts.get(stem, 0) + 1
         suffix = f"-{number}" if number > 1 else ""
         for kind, words in _TITLES.items():
+            if kind in OF_CAPACITY and not panel.knows_capacity:
+                continue
             specs.append(
                 FigureSpec(
                     id=f"{stem}-{kind}{suffix}",

@@ -52,6 +52,10 @@ class EngineFacts:
     """Players that were programs, with their versions and how much of a core they took."""
     live_runs: int
     flagged: list[Flagged]
+    networks: list[str]
+    """Of runs over real networks: paths and their devices."""
+    servers: list[str]
+    """The far ends of these, with their kernels."""
 
     def summary(self) -> dict[str, Any]:
         """Return what ``summary.json`` says of it."""
@@ -62,13 +66,17 @@ class EngineFacts:
             "players": self.players,
             "live_runs": self.live_runs,
             "flagged_runs": [asdict(run) for run in self.flagged],
+            "networks": self.networks,
+            "servers": self.servers,
         }
 
 
 def engine_facts(results: Results) -> EngineFacts:
-    """Read the provenance of all live runs; raise :class:`ResultsError` where it is broken."""
-    live = {key: labels for key, labels in results.runs if labels["engine"] == "live"}
-    provenance = {key: read_facts(results.store.records / key)["provenance"] for key in live}
+    """Read the provenance of runs in real time; :class:`ResultsError` where it is broken."""
+    timed = {key: labels for key, labels in results.runs if labels["engine"] != "sim"}
+    provenance = {key: read_facts(results.store.records / key)["provenance"] for key in timed}
+    live = {key: labels for key, labels in timed.items() if labels["engine"] == "live"}
+    real = [facts for key, facts in provenance.items() if key not in live]
     return EngineFacts(
         engines=list(dict.fromkeys(str(labels["engine"]) for _, labels in results.runs)),
         kernels=sorted({str(facts.get("kernel", "not recorded")) for facts in provenance.values()}),
@@ -76,9 +84,26 @@ def engine_facts(results: Results) -> EngineFacts:
         players=_players(list(provenance.values())),
         live_runs=len(live),
         flagged=[
-            _flagged(key, live[key], facts) for key, facts in provenance.items() if is_late(facts)
+            _flagged(key, live[key], provenance[key]) for key in live if is_late(provenance[key])
         ],
+        networks=sorted({word for facts in real for word in _networks(facts)}),
+        servers=sorted({_server(facts) for facts in real}),
     )
+
+
+def _networks(provenance: dict[str, Any]) -> list[str]:
+    """Return a line for each path of a run over real networks."""
+    found = provenance.get("uplinks") or {}
+    return [
+        f"{name} by {one.get('device')}" + (f" ({one['address']})" if one.get("address") else "")
+        for name, one in found.items()
+    ]
+
+
+def _server(provenance: dict[str, Any]) -> str:
+    """Return the far end of a run over real networks in a line."""
+    found = provenance.get("server") or {}
+    return f"{found.get('address')} (Linux {found.get('kernel')}, skyweave {found.get('skyweave')})"
 
 
 def is_late(provenance: dict[str, Any]) -> bool:

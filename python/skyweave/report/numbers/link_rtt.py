@@ -49,6 +49,8 @@ def ping(path: dict[str, Any], duration_s: float) -> tuple[Values, Values]:
 
 
 def _delay(delay: dict[str, Any], times: Values) -> Values:
+    if delay["kind"] == "unknown":
+        return np.full(len(times), np.nan)
     if delay["kind"] == "constant":
         return np.full(len(times), float(delay["ms"]))
     steps, values = np.array(delay["times_s"], float), np.array(delay["ms"], float)

@@ -152,9 +152,14 @@ def _ranks(values: Values) -> Values:
 def capacity_in_bins(
     path: Mapping[str, Any], direction: str, bin_s: float, duration_s: float
 ) -> Values:
-    """Return the capacity of one direction of a path in bins: nothing in outages and absences."""
+    """Return the capacity of one direction of a path in bins: nothing in outages and absences.
+
+    NaN: of a real network, which nobody knows.
+    """
     link = path[direction]
     capacity = link["capacity"]
+    if capacity["kind"] == "unknown":
+        return np.full(int(duration_s / bin_s + 1e-9), np.nan)
     if capacity["kind"] == "opportunities":
         times = np.array(capacity["times_ms"]) / 1000
         (times,) = _looped(float(times[-1]), duration_s, times)

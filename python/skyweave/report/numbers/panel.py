@@ -53,6 +53,11 @@ class Panel:
         return size
 
     @property
+    def knows_capacity(self) -> bool:
+        """Whether what the links could carry is known: of real networks it is not."""
+        return not any(np.isnan(one).any() for rates in self.capacity.values() for one in rates)
+
+    @property
     def singles(self) -> list[PathSet]:
         """The paths that were run alone."""
         return [cell for cell in self.goodput if not cell.is_bonded]

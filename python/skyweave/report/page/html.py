@@ -187,13 +187,16 @@ def _missing(content: Content) -> list[str]:
 
 def _engine_words(facts: EngineFacts) -> list[tuple[str, str]]:
     """Return which engines and kernels were used."""
-    words = {"sim": "simulator (virtual time)", "live": "live (Linux, real time)"}
+    words = {
+        "sim": "simulator (virtual time)", "live": "live (Linux, real time)",
+        "field": "field (real networks)",
+    }  # fmt: skip
     said = [("engine", ", ".join(words[name] for name in facts.engines))]
-    if facts.live_runs:
+    if facts.kernels:
         said.append(("kernel", ", ".join(facts.kernels)))
-    if facts.players:
-        said.append(("players", "; ".join(facts.players)))
-        said.append(("live traffic", ", ".join(facts.sources)))
+        said.append(("traffic", ", ".join(facts.sources)))
+    if facts.networks:
+        said += [("networks", "; ".join(facts.networks)), ("server", "; ".join(facts.servers))]
     if facts.players:
         said.append(("players", "; ".join(facts.players)))
     return said

@@ -103,7 +103,7 @@ def _cell(panel: Panel, cell: PathSet) -> dict[str, Any]:
                 name: _numbers(panel.estimate(quantity, cell, name))
                 for name in (*STATISTICS[:-1], "max")
             }
-    if cell.is_pair:
+    if cell.is_pair and panel.knows_capacity:
         a, b = (np.concatenate(panel.capacity[name]) for name in cell.names)
         facts["concurrent_outage_share"] = {
             "zero": metrics.concurrent_outage_share(a, b),

@@ -24,7 +24,7 @@ from skyweave.study.language.criteria import (
     Trend,
     Window,
 )
-from skyweave.study.language.figures import FigureSpec
+from skyweave.study.language.figures import OF_CAPACITY, FigureSpec
 from skyweave.study.language.labels import (
     SETTINGS,
     Labels,
@@ -119,6 +119,11 @@ def _check_figure(figure: FigureSpec, labels: list[Labels], sources: list[str]) 
         _known(what, "setting", key, SETTINGS)
     for chosen in (figure, *(one for one in figure.beside if one.drives in present)):
         runs = _check(what, chosen, labels, figure.varies)
+        if figure.kind in OF_CAPACITY and any(one["engine"] == "field" for one in runs):
+            raise ConfigError(
+                f"{what}: kind '{figure.kind}' shows what links could carry, and of real networks "
+                "nobody knows that; take another kind"
+            )
         _check_cells(what, figure.cells, runs)
         if figure.reference is not None:
             _known(what, "congestion", figure.reference, {r["congestion"] for r in runs})

@@ -36,6 +36,14 @@ class DriveRun:
     source: str
     drive: Drive
     seed: int
+    uplinks_s: float | None = None
+    """How long a run over networks of this machine lasts; their drive is empty, for nobody knows
+    it. ``None``: the drive is one."""
+
+    @property
+    def duration_s(self) -> float:
+        """Seconds that a run over it may last."""
+        return self.drive.duration_s if self.uplinks_s is None else self.uplinks_s
 
 
 @dataclass(frozen=True)
@@ -77,6 +85,8 @@ def gather(
                 for seed in source.seed_list
                 for made in [cells_drive(source.name, source.radio, seed, source.duration_s or 0.0)]
             ]
+        elif source.uplinks is not None:
+            drives += _of_this_machine(source)
         elif source.links is not None:
             found, note = _described(source, [one for one in (folder, data) if one is not None])
             drives += found
@@ -109,6 +119,13 @@ def _synthetic(source: DriveSource, synthesise: Synthesise) -> list[DriveRun]:
         DriveRun(source.name, _as_named(synthesise(preset, seed, duration_s), source), seed)
         for seed in source.seed_list
     ]
+
+
+def _of_this_machine(source: DriveSource) -> list[DriveRun]:
+    """Return the drives of networks of this machine: a seed is one more time."""
+    paths = {name: PathTrace() for name in source.uplinks or ()}
+    drive = Drive(source.name, "networks of this machine", paths)
+    return [DriveRun(source.name, drive, seed, source.duration_s) for seed in source.seed_list]
 
 
 def _described(source: DriveSource, folders: list[Path]) -> tuple[list[DriveRun], list[str]]:

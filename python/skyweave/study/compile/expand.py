@@ -31,6 +31,7 @@ from skyweave.study.compile.links import (
     mean_mbps,
     opening_order,
 )
+from skyweave.study.compile.networks import check_engine, real_path, transport_of
 from skyweave.study.compile.opening import opened
 from skyweave.study.compile.product import Chosen, chosen, merged, of, of_transport
 from skyweave.study.compile.rates import Rates, Session
@@ -43,7 +44,7 @@ from skyweave.study.language.starts import StartRule, begin_s
 
 PACKET_BITS = 12_000
 """A packet of 1,500 bytes."""
-EngineName = Literal["sim", "live"]
+EngineName = Literal["sim", "live", "field"]
 
 
 @dataclass(frozen=True)
@@ -55,12 +56,12 @@ class Job:
     run: config.Run
     packets: float
     """Expected data packets: what the capacity of all its paths could carry."""
-    engine: Literal["sim", "live"] = "sim"
+    engine: EngineName = "sim"
 
     @property
     def work(self) -> float:
-        """What progress counts: packets of a simulated run, seconds of a live one."""
-        return self.run.stop_after_s if self.engine == "live" else self.packets
+        """What progress counts: packets of a simulated run, seconds of one in real time."""
+        return self.packets if self.engine == "sim" else self.run.stop_after_s
 
 
 def expand(
@@ -81,7 +82,8 @@ def expand(
     drives = list(drives)
     jobs: dict[tuple[str, str], Job] = {}
     rates = Rates(drives)
-    versions = {"sim": code_version, "live": f"{code_version}\n{live_version}"}
+    versions: dict[str, str] = dict.fromkeys(("live", "field"), f"{code_version}\n{live_version}")
+    versions["sim"] = code_version
     for block in plan.compare:
         members = [d for d in drives if block.drives is None or d.source in block.drives]
         _check_sets(block, plan, members)
@@ -126,25 +128,28 @@ def _jobs(
     versions, forecasts, rates = known
     settings = merged(plan.settings, block)
     names = tuple(name for name in plan.paths if name in member.drive.paths)
-    duration_s = settings["duration_s"] or member.drive.duration_s
+    duration_s = settings["duration_s"] or member.duration_s
     for direction, paths, one in itertools.product(
         settings["direction"],
         path_sets(block.paths, names),
         chosen(settings, plan.settings, block),
     ):
+        check_engine(member, one["engine"])
         begin_s = _begin_s(member.drive, paths, one["start"], settings["duration_s"])
         links = _link_settings(one, direction, duration_s, member, begin_s or 0.0)
         if one["forecast"] == "file":
             links = replace(links, filed=_filed(forecasts, paths, member.drive, one, duration_s))
         built = tuple(
-            build_path(n, trace, plan.paths[n], links, member.drive.name)
+            real_path(n, plan.paths[n], links)
+            if one["engine"] == "field"
+            else build_path(n, trace, plan.paths[n], links, member.drive.name)
             for n, trace in _traces(member.drive, paths, begin_s, settings["duration_s"])
         )
         played = adapted(one, Session(member, begin_s or 0.0, built, duration_s), rates, names[0])
         packets = sum(_mean(path, links) for path in built) * 1e6 * duration_s / PACKET_BITS
         if one["file_mib"] is not None:
             packets = min(packets, one["file_mib"] * MIB * 8 / PACKET_BITS)
-        if packets == 0 and not settings["allow_dead_paths"]:
+        if packets == 0 and one["engine"] != "field" and not settings["allow_dead_paths"]:
             raise ConfigError(
                 f"drive '{member.drive.name}': {'+'.join(paths)} has no {direction}link capacity "
                 "at any time; set allow_dead_paths = true to count it as 0 Mbit/s, "
@@ -262,8 +267,7 @@ def _connections(
 ) -> Iterator[config.Connection]:
     """Yield a connection for each transport, mode and scheduler; TCP has only one of these."""
     transports: dict[config.Transport, None] = dict.fromkeys(
-        ("tcp" if len(paths) == 1 else "mptcp") if name == "auto" else name
-        for name in settings["transport"]
+        transport_of(name, one["workload"], len(paths)) for name in settings["transport"]
     )
     for transport in transports:
         for own in of_transport(transport, settings, one):

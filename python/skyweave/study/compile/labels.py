@@ -10,6 +10,7 @@ from skyweave.study.language.flows import mix_labels
 from skyweave.study.language.settings import LABELS, About
 
 Label = str | float | bool | None
+OF_DATA = ("congestion", "send_buffer_mb", "receive_buffer_mb", "autotune")
 
 
 def labels_of(
@@ -19,7 +20,7 @@ def labels_of(
 
     ``None``: runs of this transport have no such setting.
     """
-    values = _values(one, connection)
+    values, real = _values(one, connection), one["engine"] == "field"
     return {
         "drives": member.source,
         "drive": member.drive.name,
@@ -29,9 +30,20 @@ def labels_of(
         "direction": connection.workload.main_direction,
         "paths": PathSet.of(paths),
         "transport": connection.transport,
-        **{name: _label(about, values[name], connection) for name, about in LABELS.items()},
+        **{
+            name: None
+            if real and _is_emulated(name, about, connection)
+            else _label(about, values[name], connection)
+            for name, about in LABELS.items()
+        },
         **mix_labels(one["mix"]),
     }
+
+
+def _is_emulated(name: str, about: About, connection: config.Connection) -> bool:
+    """Tell whether a setting is of emulated links, or of data that probes do not have."""
+    of_probes = connection.transport == "udp" and name in OF_DATA
+    return about.of == "links" or of_probes
 
 
 def _values(one: Chosen, connection: config.Connection) -> dict[str, object]:

@@ -145,6 +145,8 @@ def mean_mbps(capacity: config.Capacity, duration_s: float) -> float:
         return capacity.mbps
     if isinstance(capacity, config.Opportunities):
         return len(capacity.times_ms) * 12.0 / max(capacity.times_ms[-1], 1)
+    if isinstance(capacity, config.Unknown):
+        return 0.0
     edges = np.minimum(np.append(capacity.times_s, duration_s), duration_s)
     return float(np.dot(np.diff(edges), capacity.mbps) / duration_s)
 

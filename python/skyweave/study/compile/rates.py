@@ -130,6 +130,8 @@ def carried_mbps(path: config.Path, duration_s: float) -> Values:
     capacity = path.down.capacity
     if isinstance(capacity, config.Opportunities):
         raise ConfigError("a rate forecast needs drives whose rates are steps")
+    if isinstance(capacity, config.Unknown):
+        raise ConfigError("nobody knows the rate ahead of a real network; leave rate_forecast out")
     if isinstance(capacity, config.ConstantRate):
         times, rates = np.zeros(1), np.array([capacity.mbps])
     else:

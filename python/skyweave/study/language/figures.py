@@ -15,6 +15,9 @@ from skyweave.results.pathset import PathSet
 from skyweave.results.quantities import Measured
 from skyweave.results.selection import Selection, Setting, Unit, check_statistic
 
+OF_CAPACITY = ("outage", "timeline", "paths", "ping", "playback")
+"""Kinds of figures that show what links could carry, or the round trips of idle ones."""
+
 
 class FigureSpec(Selection):
     """One figure of the report."""

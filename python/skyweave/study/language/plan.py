@@ -53,7 +53,7 @@ class StudyInfo(StudyModel):
 
 
 class DriveSource(StudyModel):
-    """Where drives come from: a preset, described links, cells, or files below ``--data``."""
+    """Where drives come from: a preset, described links, cells, networks, or files."""
 
     name: Name
     label: str = ""
@@ -61,6 +61,8 @@ class DriveSource(StudyModel):
     rtt_coupling: Correlation | None = None
     links: dict[Name, DescribedPath] | None = Field(default=None, min_length=1)
     radio: Cells | None = None
+    uplinks: tuple[Name, ...] | None = Field(default=None, min_length=1, max_length=8)
+    """Networks of this machine, for engine ``field``: names of paths, and of devices."""
     duration_s: Span | None = None
     data: str | None = None
     format: str | None = None
@@ -86,12 +88,12 @@ class DriveSource(StudyModel):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        kinds = ("preset", "data", "links", "radio")
+        kinds = ("preset", "data", "links", "radio", "uplinks")
         given = [key for key in kinds if getattr(self, key) is not None]
         if len(given) != 1:
             raise complaint(
                 given[-1] if given else "name",
-                f"drives '{self.name}' need one of preset, data, links and radio",
+                f"drives '{self.name}' need one of preset, data, links, radio and uplinks",
             )
         if self.data is None:
             self._check_made(given[0])
@@ -113,7 +115,10 @@ class DriveSource(StudyModel):
         if self.preset is not None and self.preset not in presets:
             hint = suggest(self.preset, presets)
             raise complaint("preset", f"unknown preset '{self.preset}': {hint}")
-        what = {"preset": "a preset needs", "links": "links need", "radio": "cells need"}
+        what = {
+            "preset": "a preset needs", "links": "links need", "radio": "cells need",
+            "uplinks": "uplinks need",
+        }  # fmt: skip
         if self.duration_s is None:
             raise complaint(kind, f"{what[kind]} duration_s: how long each drive lasts")
         for key in (

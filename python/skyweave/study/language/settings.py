@@ -225,11 +225,12 @@ class Settings(StudyModel):
         ),
     ] = None
     engine: Annotated[
-        tuple[Literal["sim", "live"], ...] | None,
+        tuple[Literal["sim", "live", "field"], ...] | None,
         About(
             "run",
             '`"sim"`: the simulator, in virtual time; `"live"`: Linux\'s own TCP and MPTCP over '
-            "emulated links, in real time",
+            'emulated links, in real time; `"field"`: the same over networks of this machine, see '
+            "below",
             default="sim",
             follows=("workload",),  # players that are programs play live
         ),
@@ -249,8 +250,9 @@ class Settings(StudyModel):
         About(
             "run",
             '`"bulk"`, or a table with `kind`: `"requests"` (objects one after the other), '
-            '`"paced"` (pieces at a rate, with deadlines), `"video"` (a film in one file) or '
-            '`"adaptive"` (a film in chunks), see below',
+            '`"paced"` (pieces at a rate, with deadlines), `"video"` (a film in one file), '
+            '`"adaptive"` (a film in chunks) or `"probe"` (round trips alone, engine `"field"`), '
+            "see below",
             default="bulk",
             label_of=workload_label,
         ),

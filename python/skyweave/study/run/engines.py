@@ -1,11 +1,11 @@
-"""Which engine computes which run: the simulator, or Linux itself in real time (``live``)."""
+"""Which engine computes which run: the simulator, Linux in real time, or real networks."""
 
 from __future__ import annotations
 
 import functools
 import importlib
 import platform
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -23,6 +23,7 @@ SourceName = Literal["own", "iperf3"]
 """What sends and receives in live runs."""
 LIVE_CODE = (
     "skyweave.live.engine",
+    "skyweave.field.engine",
     *(f"skyweave.video.players.{name}" for names in workloads.PROGRAMS.values() for name in names),
 )
 """Where the code of live runs begins; it starts its processes by name."""
@@ -64,6 +65,38 @@ def live_engine(source: SourceName = "own") -> Engine:
     found: Any = importlib.import_module("skyweave.live.engine").run_live
     engine: Engine = found if source == "own" else functools.partial(found, source=source)
     return engine
+
+
+def field_engine(server: str | None, devices: Mapping[str, str]) -> Any:
+    """Return the engine over networks of this machine (``skyweave.field``).
+
+    ``server`` and ``devices`` are those of the command line. Raises :class:`ConfigError` where
+    there is no server.
+    """
+    field = importlib.import_module("skyweave.field.engine")
+    return field.FieldEngine(field.FarEnd.found(server), devices)
+
+
+def check_field(
+    study: Path, jobs: Iterable[Job], cluster: str | None, server: str | None,
+    devices: Mapping[str, str],
+) -> None:  # fmt: skip
+    """Raise :class:`ConfigError` for runs over real networks that cannot be."""
+    runs = {job.key: job.run for job in jobs if job.engine == "field"}
+    if not runs:
+        for what, given in (("--server", server), ("--uplink", devices)):
+            if given:
+                raise ConfigError(f"{study}: has no runs of engine 'field'; leave {what} out")
+        return
+    if cluster is not None:
+        raise ConfigError(
+            f"{study}: {len(runs)} of its runs are over networks of this machine; "
+            "leave out --cluster"
+        )
+    try:
+        field_engine(server, devices).check(runs.values())
+    except ConfigError as error:
+        raise ConfigError(f"{study}: {str(error).rstrip('. ')}") from None
 
 
 def live_version(source: SourceName = "own") -> str:

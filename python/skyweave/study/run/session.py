@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +24,13 @@ from skyweave.study.compile.size import check_paths, check_runs
 from skyweave.study.compile.slips import slips
 from skyweave.study.language.plan import Plan, load_plan, load_published
 from skyweave.study.run.cluster import run_on_cluster
+from skyweave.study.run.driven import keep_with_drive
 from skyweave.study.run.engines import (
     SourceName,
+    check_field,
     check_live,
     default_engine,
+    field_engine,
     live_engine,
     live_version,
     with_engine,
@@ -45,7 +49,8 @@ class StudyOptions:
     ``engine_name`` replaces what the file says; ``jobs`` simulations run at a time (all cores),
     ``live_jobs`` live runs; ``source`` sends and receives in those;
     ``no_code`` refuses a study that names Python code, ``max_runs`` one of more runs than that.
-    ``engine`` and ``live`` are
+    ``server`` is the far end of runs over real networks (:meth:`skyweave.field.FarEnd.found`),
+    ``uplinks`` the devices of paths that have another name. ``engine``, ``live`` and ``real`` are
     the engines themselves, for tests.
     """
 
@@ -60,8 +65,11 @@ class StudyOptions:
     cluster: str | None = None
     no_code: bool = False
     max_runs: int = MOST_RUNS
+    server: str | None = None
+    uplinks: Mapping[str, str] = field(default_factory=dict)
     engine: Engine | None = None
     live: Engine | None = None
+    real: Engine | None = None
     makers: Makers | None = None
     code_version: str | None = None
 
@@ -86,9 +94,9 @@ class Prepared:
 
     @property
     def size(self) -> dict[str, float]:
-        """Runs, simulated seconds and expected data packets; live runs and their seconds."""
+        """Runs, simulated seconds and expected data packets; runs in real time, their seconds."""
         jobs = {job.key: job for job in self.jobs}.values()
-        live = [job for job in jobs if job.engine == "live"]
+        live = [job for job in jobs if job.engine != "sim"]
         simulated = [job for job in jobs if job.engine == "sim"]
         return {
             "runs": len(jobs),
@@ -128,6 +136,8 @@ def prepare(study: Path, options: StudyOptions) -> Prepared:
     jobs, gaps = expand(plan, drives, *versions, forecasts, options.max_runs)
     check_paths(plan, drives)
     check_live(study, jobs, options.cluster, options.source)
+    if options.real is None:
+        check_field(study, jobs, options.cluster, options.server, options.uplinks)
     check_selections(plan, published, [job.labels for job in jobs])
     frozen = freeze(
         plan.model_dump(mode="json"),
@@ -171,7 +181,7 @@ def run_study(
 def _run_missing(
     prepared: Prepared, store: Store, options: StudyOptions, observer: StudyObserver
 ) -> None:
-    """Run what is missing: simulations on all cores first, then live runs with nothing beside."""
+    """Run what is missing: simulations on all cores first, then others one by one."""
     by_key = {job.key: job for job in prepared.jobs}
     missing = set(store.missing(by_key))
     damaged = store.damaged(key for key in by_key if key not in missing)
@@ -196,6 +206,12 @@ def _run_missing(
         engine = options.live or live_engine(options.source)
         with _observed(observer, "live", live, options.live_jobs):
             run_all(live, engine, store.keep, observer.finished, options.live_jobs, facts)
+    # All of a round before the next one, so that what is compared is close in time.
+    real = sorted((job for job in todo if job.engine == "field"), key=lambda job: job.run.seed)
+    if real:
+        engine = options.real or field_engine(options.server, options.uplinks)
+        with _observed(observer, "field", real, 1):
+            run_all(real, engine, partial(keep_with_drive, store), observer.finished, 1, facts)
 
 
 @contextmanager

@@ -82,11 +82,16 @@ def resolve(host: str, port: int, kind: int = socket.SOCK_DGRAM) -> tuple[int, t
     return int(found[0]), (str(found[4][0]), int(found[4][1]))
 
 
-def udp_socket(host: str, port: int) -> socket.socket:
-    """Return a connected socket: the kernel lets only answers of this target through."""
+def udp_socket(host: str, port: int, device: str | None = None) -> socket.socket:
+    """Return a connected socket: the kernel lets only answers of this target through.
+
+    ``device``: the network device that it uses; ``None``: as the routes say.
+    """
     family, place = resolve(host, port)
     made = socket.socket(family, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK)
     try:
+        if device is not None:  # first, so that the source address is one of the device's
+            made.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, device.encode())
         made.connect(place)
     except OSError as error:
         made.close()

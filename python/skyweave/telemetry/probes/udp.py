@@ -20,9 +20,9 @@ class UdpProbe(OneSocket):
 
     most_timeout_s = 60.0
 
-    def __init__(self, host: str, port: int) -> None:
+    def __init__(self, host: str, port: int, device: str | None = None) -> None:
         self.name = f"udp:{host}:{port}"
-        super().__init__(udp_socket(host, port))
+        super().__init__(udp_socket(host, port, device))
         self._cookie: bytes | None = None
         self._renewed = 0
 

@@ -1,7 +1,8 @@
 """Who may do what, and how that is known.
 
 * ``rights``: roles, and what each may reach; ``people``: accounts
-* ``secrets``: tokens and codes, kept as hashes; ``passkeys``: WebAuthn
+* ``secrets``: tokens and codes, kept as hashes; ``passkeys``: WebAuthn;
+  ``oidc``: OpenID providers; ``identities``: who of theirs is who here
 * ``once``: what a browser brings back once; ``audit``: who did what
 """
 

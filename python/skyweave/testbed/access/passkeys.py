@@ -212,7 +212,7 @@ def revoke_passkeys(
     connection.execute(passkeys.update().where(passkeys.c.id.in_(good)).values(revoked=now))
     connection.execute(
         tokens.update()
-        .where(tokens.c.passkey.in_(good), tokens.c.revoked.is_(None))
+        .where(tokens.c.began_by.in_(good), tokens.c.revoked.is_(None))
         .values(revoked=now)
     )
     return len(good)

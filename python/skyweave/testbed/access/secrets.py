@@ -35,11 +35,11 @@ def hashed(secret: str) -> str:
 
 def make_token(
     connection: Connection, person: str, label: str, scopes: Collection[str], days: float,
-    now: float, passkey: str | None = None,
+    now: float, began_by: str | None = None,
 ) -> tuple[str, str]:  # fmt: skip
     """Return the id of a new token and the token itself, which is kept nowhere.
 
-    One of a session that a passkey began ends with that.
+    One of a session that a passkey, or a link to a provider, began ends with that.
     """
     if not 0 < days <= LONGEST_TOKEN_DAYS:
         raise TestbedError(f"a token is good for up to {LONGEST_TOKEN_DAYS:.0f} days; give fewer")
@@ -54,7 +54,7 @@ def make_token(
     connection.execute(
         tokens.insert().values(
             id=name, person=person, hash=hashed(secret), label=label, created=now,
-            scopes=" ".join(sorted(scopes)), expires=now + days * DAY_S, passkey=passkey,
+            scopes=" ".join(sorted(scopes)), expires=now + days * DAY_S, began_by=began_by,
         )
     )  # fmt: skip
     return name, secret

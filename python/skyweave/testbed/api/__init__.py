@@ -2,8 +2,8 @@
 
 * ``app``: all of it; ``office``: what it stands on
 * ``guards``: who asks; ``limits``: how much is read; ``attempts``, ``allowance``: how often
-* ``agent``: nodes and servers; for people: ``people``, ``passkeys``, ``nodes``, ``experiments``,
-  ``runs``
+* ``agent``: nodes and servers; for people: ``people``, ``passkeys``, ``identities``,
+  ``nodes``, ``experiments``, ``runs``
 * ``views``: what is answered; ``serve``: one process with its certificate
 """
 

@@ -13,7 +13,7 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from skyweave.printing import complain
-from skyweave.testbed.api import agent, experiments, nodes, passkeys, people, runs
+from skyweave.testbed.api import agent, experiments, identities, nodes, passkeys, people, runs
 from skyweave.testbed.api.allowance import TooManyError, retry_after
 from skyweave.testbed.api.guards import SCHEMAS, UnknownError
 from skyweave.testbed.api.limits import BodyLimit
@@ -55,7 +55,7 @@ def create_app(office: Office, *, ticks: bool = True) -> FastAPI:
         title="Skyweave testbed", version="1", docs_url=None, redoc_url=None, lifespan=lifespan
     )
     app.state.office = office
-    for part in (agent, people, passkeys, nodes, experiments, runs):
+    for part in (agent, people, passkeys, identities, nodes, experiments, runs):
         app.include_router(part.router)
 
     @app.get("/health", tags=["health"])

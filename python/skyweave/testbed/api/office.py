@@ -11,6 +11,7 @@ from pathlib import Path
 from sqlalchemy import select
 
 from skyweave.printing import complain
+from skyweave.testbed.access.oidc import Client, Provider
 from skyweave.testbed.api.allowance import Allowance
 from skyweave.testbed.api.attempts import Attempts
 from skyweave.testbed.api.beats import Beats
@@ -74,14 +75,17 @@ class Office:
         self, folder: Path, database: str | None = None, artefacts: str | None = None,
         url: str = "https://127.0.0.1:8440", pin: str | None = None,
         now: Callable[[], float] = time.time, behind_proxy: bool = False,
+        oidc: Client | None = None,
     ) -> None:  # fmt: skip
         """Open or make everything in ``folder``; raises what its parts raise.
 
-        ``behind_proxy``: whom a request is from stands in ``X-Forwarded-For``.
+        ``behind_proxy``: whom a request is from stands in ``X-Forwarded-For``. ``oidc``: whose
+        word is taken for who somebody is.
         """
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         self.folder, self.url, self.pin, self.now = folder, url, pin, now
         self.behind_proxy = behind_proxy
+        self.oidc = Provider(oidc, now) if oidc else None
         self.database = Database(database or f"sqlite:///{folder}/testbed.db")
         migrate(self.database)
         self.objects = Objects(artefacts or folder / "artefacts")

@@ -57,6 +57,22 @@ class PasskeyView(Message):
     revoked_unix_s: float | None
 
 
+class IdentityView(Message):
+    """A subject of an OpenID provider that signs in as somebody."""
+
+    id: str
+    issuer: str
+    subject: str
+    created_unix_s: float
+
+
+class IdentityWish(Message):
+    """Who shall sign in; without an issuer, one of the orchestrator's own."""
+
+    subject: str
+    issuer: str | None = None
+
+
 class FirstAdmin(Message):
     """The code of the orchestrator's terminal, and a name."""
 

@@ -18,11 +18,11 @@ from dataclasses import dataclass, field
 
 from pydantic import Field
 
+from skyweave.field.knock import HELLO
 from skyweave.testbed.wire import Message
 from skyweave.testbed.wire.names import Port
 from skyweave.testbed.wire.run import Service
 
-HELLO = b"SKYWEAVE-KNOCK "
 MOST_HELLO = 128
 PATIENCE_S = 5.0
 MOST_WAITING = 16

@@ -25,6 +25,8 @@ from skyweave.testbed.wire.run import Service
 START_S = 30.0
 LIMITS = Limits(memory_bytes=2**30, processes=128, cpu_share=8.0)
 _LOOK_S = 0.01
+BLOCK = 8
+"""Ports of a run: its gate, its services, and those on which studies carry data."""
 _GATE = 'read -r go && exec "$@" </dev/null'
 
 
@@ -39,6 +41,7 @@ class Lease:
         Raises :class:`TestbedError` if a program is missing, a port taken, or rules cannot be made.
         """
         self.serve, self.ports = serve, ports_of(serve.services, first_port)
+        self.data = range(max(self.ports.values()) + 1, first_port + BLOCK)
         for one in serve.services:
             if (why := lacking(one)) is not None:
                 raise TestbedError(why)
@@ -52,7 +55,7 @@ class Lease:
             raise TestbedError(f"port {first_port} cannot be had ({error.strerror})") from None
         try:
             self._group: Group = groups.make(serve.run, LIMITS)
-            self._firewall = Firewall(serve.run, list(self.ports.values()))
+            self._firewall = Firewall(serve.run, [*self.ports.values(), *self.data])
         except TestbedError:
             listening.close()
             raise
@@ -93,8 +96,10 @@ class Lease:
         return said[-1][:200] if said else "it says nothing"
 
     def _spawn(self, service: Service, port: int) -> None:
-        argv = argv_of(service, port, self._folder)
+        argv = argv_of(service, port, self._folder, len(self.data))
         inside = {"PATH": PATH, "LC_ALL": "C.UTF-8", "HOME": "/results"}
+        if service == "field":  # its data ports are for who knows the token, too
+            inside["SKYWEAVE_TOKEN"] = self.serve.token
         caged = cage(argv, self._folder, self._shared, [])
         with (self._folder.parent / f"{service}.txt").open("wb") as log:
             process = subprocess.Popen(
@@ -109,5 +114,10 @@ class Lease:
 
 
 def ports_of(services: Sequence[Service], first_port: int) -> dict[Service, int]:
-    """Return the ports of services: those after the gate's."""
-    return {one: first_port + place for place, one in enumerate(services, start=1)}
+    """Return the ports of services: those after the gate's; after ``field`` come its data.
+
+    >>> ports_of(["field", "iperf3"], 5200)
+    {'iperf3': 5201, 'field': 5202}
+    """
+    order = sorted(services, key=lambda one: one == "field")
+    return {one: first_port + place for place, one in enumerate(order, start=1)}

@@ -11,7 +11,7 @@ from pydantic import Field, ValidationError
 
 from skyweave.testbed.errors import TestbedError
 from skyweave.testbed.measure import firewall
-from skyweave.testbed.measure.lease import Lease
+from skyweave.testbed.measure.lease import BLOCK, Lease
 from skyweave.testbed.measure.services import prepare
 from skyweave.testbed.node.home import free_bytes
 from skyweave.testbed.node.sandbox import Groups
@@ -21,8 +21,6 @@ from skyweave.testbed.wire.names import Port
 from skyweave.version import code_version
 
 FIRST_PORT = 5200
-BLOCK = 8
-"""Ports of a run: its gate, and up to four services."""
 MOST_LEASES = 32
 
 

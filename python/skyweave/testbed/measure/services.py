@@ -62,8 +62,11 @@ def prepare(folder: Path) -> str:
     return _certificate(folder)
 
 
-def argv_of(service: Service, port: int, own: Path) -> list[str]:
-    """Return the program of a service, as its sandbox sees it; ``own`` is the folder of its run."""
+def argv_of(service: Service, port: int, own: Path, data_ports: int = 0) -> list[str]:
+    """Return the program of a service, as its sandbox sees it; ``own`` is the folder of its run.
+
+    ``data_ports``: how many ports after its own ``field`` has.
+    """
     ours = [sys.executable, "-I", "-m", "skyweave.cli"]
     if service == "iperf3":
         return ["iperf3", "--server", "--port", str(port), "--forceflush"]
@@ -77,6 +80,9 @@ def argv_of(service: Service, port: int, own: Path) -> list[str]:
             *ours, "quic", "serve", f"{INPUT}/files", "--listen", f"0.0.0.0:{port}",
             "--retry", "always", "--cert", f"{INPUT}/cert.pem", "--key", f"{INPUT}/key.pem",
         ]  # fmt: skip
+    if service == "field":
+        where = f"0.0.0.0:{port}"
+        return [*ours, "measure", "field", "--listen", where, "--ports", str(data_ports)]
     return [*ours, "probe", "serve", "--listen", f"0.0.0.0:{port}"]
 
 

@@ -2,7 +2,7 @@
 
 * ``app``: all of them, and the headers that each answer has; ``guards``: who looks, and who acts
 * ``session``: who is signed in; ``signing``: signing in and out;
-  ``passkeys``: by a passkey
+  ``passkeys``, ``oidc``: two ways in
 * ``nodes``, ``calendar``, ``runs``, ``triggers``, ``profiles``, ``tokens``: a page or two each
 * ``changes``: what tells a page that it is out of date; ``render``: templates, and words in them
 

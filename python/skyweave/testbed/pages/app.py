@@ -14,6 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from skyweave.printing import complain
+from skyweave.testbed.access.once import Once
 from skyweave.testbed.api.allowance import retry_after
 from skyweave.testbed.api.office import Office
 from skyweave.testbed.errors import MissingError, TestbedError
@@ -21,6 +22,7 @@ from skyweave.testbed.pages import (
     calendar,
     changes,
     nodes,
+    oidc,
     passkeys,
     profiles,
     runs,
@@ -46,8 +48,12 @@ HEADERS = {
 }
 """Of every answer that does not say otherwise by itself."""
 KINDS = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
+PARTS = (
+    signing, passkeys, oidc, nodes, calendar, runs, triggers_page, profiles, tokens, changes,
+)  # fmt: skip
 OPEN = frozenset({
-    "/", "/sign-in", "/sign-in/passkey", "/sign-in/passkey/options", "/first", "/static/{name}",
+    "/", "/sign-in", "/sign-in/passkey", "/sign-in/passkey/options", "/sign-in/oidc",
+    "/sign-in/oidc/back", "/first", "/static/{name}",
 })  # fmt: skip
 """What is shown without a session: it says nothing of the testbed."""
 Statuses = Sequence[tuple[type[TestbedError], int, str]]
@@ -57,20 +63,10 @@ def attach(app: FastAPI, office: Office, statuses: Statuses) -> None:
     """Add the pages to the interface; ``statuses`` says which error has which status code."""
     pages = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
     pages.state.office, pages.state.sessions = office, Sessions()
-    pages.state.challenges = passkeys.Challenges.new()
+    pages.state.challenges, pages.state.away = passkeys.Challenges.new(), Once(oidc.AWAY_S)
     pages.state.watch, pages.state.statuses = changes.Watch(office.database), statuses
     static = _static()
-    for part in (
-        signing,
-        passkeys,
-        nodes,
-        calendar,
-        runs,
-        triggers_page,
-        profiles,
-        tokens,
-        changes,
-    ):
+    for part in PARTS:
         pages.include_router(part.router)
 
     @pages.get("/")

@@ -7,12 +7,21 @@ import threading
 from collections import OrderedDict
 from typing import NamedTuple
 
+from starlette.responses import Response
+
 from skyweave.testbed.access.secrets import hashed
 
 COOKIE = "__Host-skyweave"
 """The prefix binds it to this host: browsers take it over TLS, for all paths, from nobody else."""
 SESSION_S = 12 * 3600.0
 MOST_SESSIONS = 10_000
+
+
+def set_session(answer: Response, cookie: str) -> None:
+    """Give a session to a browser: for this host over TLS, for no script, sent by no other site."""
+    answer.set_cookie(
+        COOKIE, cookie, max_age=int(SESSION_S), secure=True, httponly=True, samesite="strict"
+    )
 
 
 class Session(NamedTuple):

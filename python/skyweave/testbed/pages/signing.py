@@ -21,7 +21,7 @@ from skyweave.testbed.api.views import FirstAdmin
 from skyweave.testbed.errors import RefusedError
 from skyweave.testbed.pages.guards import Visitor, acts, form_of, sessions_of
 from skyweave.testbed.pages.render import PLACE, page
-from skyweave.testbed.pages.session import COOKIE, SESSION_S
+from skyweave.testbed.pages.session import COOKIE, SESSION_S, set_session
 from skyweave.testbed.store.tables import tokens
 
 router = APIRouter()
@@ -43,14 +43,11 @@ def sign_in_page(request: Request, to: str = "") -> HTMLResponse:
     """Show where to sign in."""
     with office_of(request).database.read() as connection:
         is_new = not has_admin(connection)
+    office = office_of(request)
     return page(
-        request,
-        "sign_in",
-        None,
-        to=way_back(to),
-        is_new=is_new,
-        site=site_of(office_of(request).url),
-    )
+        request, "sign_in", None, to=way_back(to), is_new=is_new, site=site_of(office.url),
+        provider=office.oidc,
+    )  # fmt: skip
 
 
 @router.post("/sign-in")
@@ -84,11 +81,11 @@ def _by_code(office: Office, code: str, now: float) -> str:
 
 
 def begin(
-    connection: Connection, person: str, by: str, now: float, passkey: str | None = None
+    connection: Connection, person: str, by: str, now: float, began_by: str | None = None
 ) -> str:
     """Return a token for a session; who was shut out stays out, and nothing is kept."""
     made, token = access.make_token(
-        connection, person, f"a browser, by {by}", access.SCOPES, SESSION_S / DAY_S, now, passkey
+        connection, person, f"a browser, by {by}", access.SCOPES, SESSION_S / DAY_S, now, began_by
     )
     access.person_of(connection, token, now)
     access.note(connection, now, person, "session.begin", made, f"by {by}")
@@ -100,9 +97,7 @@ def signed_in(request: Request, token: str, to: str, *, owns_token: bool) -> Res
     office = office_of(request)
     cookie = sessions_of(request).begin(token, office.now(), owns_token=owns_token)
     answer = RedirectResponse(to, 303)
-    answer.set_cookie(
-        COOKIE, cookie, max_age=int(SESSION_S), secure=True, httponly=True, samesite="strict"
-    )
+    set_session(answer, cookie)
     return answer
 
 

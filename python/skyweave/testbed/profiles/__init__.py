@@ -1,11 +1,11 @@
 """Link profiles: what a run met as a drive, and drives in the formats of other emulators.
 
-* ``drive``: a run's counters and round trips as a drive that ``skyweave run`` replays
+* ``skyweave.field.profile``: a run's counters and round trips as a drive, to be replayed
 * ``timeline``: a path second by second; ``netem``, ``leoreplayer``, ``hypatia``, ``starrynet``:
   one format each; ``export``: all of them
 """
 
-from skyweave.testbed.profiles.drive import Probe, drive_of
+from skyweave.field.profile import Probe, drive_of
 from skyweave.testbed.profiles.export import FORMATS, export_profile
 from skyweave.testbed.profiles.timeline import Moment, timeline
 

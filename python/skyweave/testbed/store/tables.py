@@ -43,7 +43,7 @@ tokens = Table(
     Column("created", Float, nullable=False),
     Column("expires", Float, nullable=False),
     Column("revoked", Float),
-    Column("passkey", _ID),  # that began the session it is of
+    Column("began_by", _ID),  # the passkey, or the identity, that began the session it is of
 )  # fmt: skip
 passkeys = Table(
     "passkeys", metadata,
@@ -57,6 +57,15 @@ passkeys = Table(
     Column("created", Float, nullable=False),
     Column("used", Float),
     Column("revoked", Float),
+)  # fmt: skip
+identities = Table(
+    "identities", metadata,
+    Column("id", _ID, primary_key=True),
+    Column("person", _NAME, ForeignKey("people.name"), nullable=False, index=True),
+    Column("issuer", String(255), nullable=False),
+    Column("subject", String(255), nullable=False),
+    Column("created", Float, nullable=False),
+    Index("uq_identities_issuer_subject", "issuer", "subject", unique=True),
 )  # fmt: skip
 codes = Table(
     "codes", metadata,

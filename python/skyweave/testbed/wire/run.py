@@ -26,7 +26,7 @@ Kind = Literal["probe", "tcp", "mptcp", "mpquic", "video", "command"]
 """What a run does on the network; owners allow and forbid kinds."""
 Priority = Literal["background", "normal", "exclusive"]
 """The class of the calendar: see docs/testbed.md."""
-Service = Literal["iperf3", "quic", "http", "probe"]
+Service = Literal["iperf3", "quic", "http", "probe", "field"]
 
 
 class Input(Message):
