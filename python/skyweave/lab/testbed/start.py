@@ -13,12 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from skyweave.data.writers import write_text
+from skyweave.lab.testbed import aware
 from skyweave.lab.testbed import people as persons
 from skyweave.lab.testbed.people import Desk, People
 from skyweave.lab.testbed.places import (
     ADMIN,
     DISH,
     FAR,
+    PREDICTOR,
     RESEARCHER,
     SERVER,
     WORLD,
@@ -95,6 +97,7 @@ def lab(folder: Path, port: int, duration_s: float, seed: int, say: Say) -> Iter
         with people.as_(ADMIN) as admin, people.as_(RESEARCHER) as researcher:
             teller = Teller(admin, say, {})
             _await_nodes(town, admin, teller, len(there) + 1)
+            aware.begin(town, there[0])
             titles, first = _submit(researcher, waits)
             teller.titles |= titles
             yield Lab(town, desk, people, teller, waits, first, began_s)
@@ -121,6 +124,7 @@ def _join(town: Town, people: People, there: tuple[Place, ...]) -> None:
         write_text(home / "policy.toml", place.policy())
         if (triggers := place.triggers()) is not None:
             write_text(home / "triggers.toml", triggers)
+            aware.learn(place, home / PREDICTOR, time.time(), town.seed)
         invited = people.invite(place.owner, "node")
         join = ["node", "join", invited, "--owner", place.owner, "--name", place.name]
         join += ["--home", str(home)]
