@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import socket
 import time
 from pathlib import Path
@@ -12,14 +13,33 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from skyweave.awareness.foresee import Foresight
 from skyweave.cli.app import app as cli
 from skyweave.errors import ConfigError
+from skyweave.forecast import ForecastFile
+from skyweave.forecast.predictors.file import read_predictor
 from skyweave.lab.testbed import town
-from skyweave.lab.testbed.links import links_of
-from skyweave.lab.testbed.people import MEASURE, first_plan, light_plan, triggered_plan
-from skyweave.lab.testbed.places import NAMES, RESEARCHER, SERVER, SPIKE, places
+from skyweave.lab.testbed.aware import learn
+from skyweave.lab.testbed.camera import edge_is_near
+from skyweave.lab.testbed.draw import stack_figure
+from skyweave.lab.testbed.links import links_of, orbit_of
+from skyweave.lab.testbed.people import FIRST, first_plan, light_plan, triggered_plan
+from skyweave.lab.testbed.people import SPIKE as PROGRAM
+from skyweave.lab.testbed.places import (
+    NAMES,
+    PREDICTED,
+    PREDICTOR,
+    RESEARCHER,
+    SERVER,
+    SPIKE,
+    places,
+)
+from skyweave.lab.testbed.stack import broken, camera, heard
 from skyweave.lab.testbed.telling import Teller
 from skyweave.lab.testbed.town import Town
+from skyweave.model.forecast import Forecast
+from skyweave.plotting.style import LIGHT, drawing, scheme_svg, svg_text
+from skyweave.study.language.plan import load_plan
 from skyweave.testbed.client import pack
 from skyweave.testbed.errors import TestbedError
 from skyweave.testbed.node.policy import Asked, Taken, read_policy, refusal
@@ -61,11 +81,16 @@ def test_the_trigger_of_the_boat_starts_what_waits(tmp_path):
 
 
 def test_the_plans_are_plans_with_a_program_that_is_there():
-    packed = {"input": {"sha256": "0" * 64, "bytes": len(pack(MEASURE))}}
-    for plan in (first_plan("house"), triggered_plan("boat"), light_plan("farm", 1_800_000_000)):
+    for folder, plan in (
+        (FIRST, first_plan("house")), (PROGRAM, triggered_plan("boat")),
+        (PROGRAM, light_plan("farm", 1_800_000_000)),
+    ):  # fmt: skip
+        packed = {"input": {"sha256": "0" * 64, "bytes": len(pack(folder))}}
         made = Plan.model_validate_json(json.dumps(plan | packed))
-        assert (MEASURE / Path(made.work.argv[1]).name).is_file()
+        named = made.work.file if made.work.kind == "study" else Path(made.work.argv[1]).name
+        assert (folder / named).is_file()
         assert made.priority == "normal"  # they share the server
+    assert tuple(load_plan(FIRST / "study.toml").drives[0].uplinks) == HERE[2].links
 
 
 def test_links_differ_by_seed_and_machine_and_begin_at_the_moment():
@@ -164,3 +189,87 @@ def test_a_run_far_ahead_is_told_of_when_it_begins_and_reasons_are_told():
     said.step("failed", "code 1")
     teller.look()
     assert lines[-1].endswith("failed: code 1")
+
+
+def log_of(file: Path, *rows: object) -> Path:
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows) + '{"half')
+    return file
+
+
+def counts(folder: Path) -> dict:
+    """Return the counts of a lab in which each program did something."""
+    at = {"time_unix_s": 1.0}
+    published = heard(log_of(
+        folder / "heard",
+        {"level": "samples", "own_rtt_ms": 33.0, "own_lost": 0.0, **at},
+        {"level": "samples", "own_lost": 1.0, **at},
+        {"level": "samples", "dish_state": "CONNECTED", **at},
+        {"level": "forecasts", **at},
+        {"level": "firings", "trigger": SPIKE, **at}, {"level": "firings", "trigger": "x", **at},
+    ))  # fmt: skip
+    seen = camera(log_of(
+        folder / "camera",
+        {"sent_bytes": 100, "knows": False, "held_back": False},
+        {"sent_bytes": 25, "knows": True, "held_back": True}, {"arrived": 2}, {"broken": "gone"},
+    ))  # fmt: skip
+    runs = {"states": {"done": 3}, "triggered": 41, "triggered_done": 40, "files": 320,
+            "triggered_carried_bytes": 5_600_000, "file_bytes": 7_800_000}  # fmt: skip
+    links = {"boat-starlink down": {"bytes": 1_000_000}, "boat-starlink up": {"bytes": 2_000_000},
+             "boat-lte down": {"bytes": 4_000}, "house-lte down": {"bytes": 9}}  # fmt: skip
+    return {**published, "camera": seen, "runs": runs, "links": links}
+
+
+def test_what_programs_wrote_is_counted(tmp_path):
+    found = counts(tmp_path)
+    assert {name: found[name] for name in found if isinstance(found[name], int)} == {
+        "probes_answered": 1, "probes_lost": 1, "dish_statuses": 1, "firings": 1, "forecasts": 1,
+    }  # fmt: skip
+    assert found["camera"] == {
+        "groups": 2, "with_a_forecast": 1, "held_back": 1, "arrived": 2, "bytes": 125, "broken": 1,
+    }  # fmt: skip
+    assert broken(found) == []
+
+
+@pytest.mark.parametrize("name", ["probes_answered", "dish_statuses", "firings", "forecasts"])
+def test_a_link_that_carried_nothing_is_named(tmp_path, name):
+    assert len(broken(counts(tmp_path) | {name: 0})) == 1
+
+
+def test_the_figure_shows_what_was_counted(tmp_path):
+    with drawing("lab"):
+        svg = svg_text(stack_figure(counts(tmp_path), "A lab"))
+    for words in ("A lab", "fired once", "runs placed: 41, done: 40", "320 files", "7.8 MB",
+                  "5.6 MB carried", "Starlink carried 3.0 MB", "LTE carried 4 kB",
+                  "2 groups of pictures", "1 smaller before an edge"):  # fmt: skip
+        assert words in svg, words
+    both = scheme_svg(svg)
+    assert "prefers-color-scheme: dark" in both
+    bare = re.sub(r"var\(--\w+, #[0-9a-f]{6}\)|--\w+: #[0-9a-f]{6}", "", both)
+    assert not [colour for colour in LIGHT.values() if colour in bare]
+
+
+def foreseen(start: float, *edges: float) -> ForecastFile:
+    boundaries = [{"at_s": one, "uncertainty_s": 0.3} for one in edges]
+    forecast = Forecast.model_validate({"boundaries": boundaries})
+    return ForecastFile(
+        source="s", method="m", start_unix_s=start, end_unix_s=start + 16, forecast=forecast
+    )
+
+
+@pytest.mark.parametrize(
+    ("now", "near"), [(1000.0, False), (1004.5, True), (1005.0, True), (1005.5, False)]
+)
+def test_the_camera_knows_an_edge_a_second_before(now, near):
+    assert edge_is_near({"own_rtt_ms": foreseen(1000.0, 5.0)}, now) == near
+    assert not edge_is_near({}, now)
+
+
+def test_the_predictor_of_the_boat_foresees_the_edges_of_its_slots(tmp_path):
+    learn(HERE[0], tmp_path / PREDICTOR, 1_777_593_600.0, 1)
+    (tmp_path / "policy.toml").write_text(HERE[0].policy())
+    assert read_policy(tmp_path / "policy.toml").hints == {PREDICTED: PREDICTOR}
+    made = Foresight(read_predictor(tmp_path / PREDICTOR))
+    said = [one for second in range(4) for one in made.take(1_777_593_600.0 + second, 40.0)]
+    edges = [one.at_s + said[-1].start_unix_s for one in said[-1].forecast.boundaries]
+    assert edges
+    assert all((edge - orbit_of(HERE[0]).slot_offset_s) % 15 == 0 for edge in edges)

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import json
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from skyweave.awareness import Awareness
 from skyweave.errors import ConfigError
+from skyweave.forecast.measurement import measurement
+from skyweave.forecast.predictors import Target, in_seconds, predictor, walk
+from skyweave.forecast.predictors.file import to_file
+from skyweave.forecast.predictors.train import train_all
 from skyweave.testbed.node.book import Book
-from skyweave.testbed.node.firing import MOST_CONTEXT, Firing
+from skyweave.testbed.node.firing import HINTS, MOST_CONTEXT, Firing
 from skyweave.testbed.node.policy import Policy
 from skyweave.triggers.spec import read_triggers
 
@@ -71,3 +79,50 @@ def test_a_name_that_no_trigger_has_is_refused(tmp_path: Path, book: Book) -> No
         firing(tmp_path, book, {"spik": EXPERIMENT})
     with pytest.raises(ValueError, match="fires"):
         Policy(owner="anna", fires={"spike": "../../x"})
+
+
+def learned(file: Path) -> None:
+    """Train a predictor on ten minutes of made-up round trips."""
+    times = NOW - 600.0 + 0.1 * np.arange(6000)
+    rtt = 40.0 + 10.0 * ((times // 15) % 2) + np.random.default_rng(1).uniform(0, 2, len(times))
+    rows = walk(in_seconds(measurement("before", "rtt", times, rtt)))
+    wanted = [Target("at", 1), Target("at", 5)]
+    to_file("slot-linear", rows, 12, train_all(predictor("slot-linear"), rows, wanted)).write(file)
+
+
+def test_what_is_measured_fired_and_foreseen_is_published(tmp_path: Path, book: Book) -> None:
+    (tmp_path / "triggers.toml").write_text(TRIGGERS)
+    learned(tmp_path / "p.json")
+    made = Firing.of(
+        tmp_path, {}, {"rtt_ms": "p.json"}, book, offset_s=lambda: 0.0, wake=lambda: None, say=print
+    )
+    assert made is not None
+    assert made._outlet is not None
+    heard: list[tuple[str, dict]] = []
+    with made._outlet:
+        asked = threading.Thread(
+            target=lambda: heard.extend(Awareness(tmp_path / HINTS, timeout_s=30).events())
+        )
+        asked.start()
+        while made._outlet._publisher.readers == 0:
+            time.sleep(0.01)
+        rows = [(NOW + one / 2, {"rtt_ms": 50.0 if one < 20 else 150.0}) for one in range(40)]
+        made.watch(rows)
+        now = Awareness(tmp_path / HINTS, timeout_s=30).forecasts(NOW + 20.0)
+    asked.join()
+    assert list(now) == ["rtt_ms"]
+    assert [level for level, _ in heard].count("samples") == 40
+    assert {facts["trigger"] for level, facts in heard if level == "firings"} == {"spike", "other"}
+    assert [level for level, _ in heard].count("forecasts") == 19
+    assert not book.unsent()  # what fires starts nothing here
+
+
+def test_a_series_that_is_not_measured_is_not_foreseen(tmp_path: Path, book: Book) -> None:
+    (tmp_path / "triggers.toml").write_text(TRIGGERS)
+    with pytest.raises(ConfigError, match=r"hints\.rtt: .* did you mean 'rtt_ms'"):
+        Firing.of(
+            tmp_path, {}, {"rtt": "p.json"}, book,
+            offset_s=lambda: 0.0, wake=lambda: None, say=print,
+        )  # fmt: skip
+    with pytest.raises(ValueError, match="hints"):
+        Policy(owner="anna", hints={"rtt_ms": "../p.json"})

@@ -10,6 +10,7 @@ from typing import Any
 
 from skyweave.algorithms.catalogue import name_of
 from skyweave.errors import ConfigError
+from skyweave.field.check import DEFAULT
 from skyweave.field.client import Talk
 from skyweave.field.far import FarEnd
 from skyweave.field.translate import Places, Seen, ports_of, translated
@@ -18,7 +19,7 @@ from skyweave.field.words import FarFlow, Listening
 from skyweave.live.record.gather import end_of
 from skyweave.live.traffic import quic
 from skyweave.live.traffic.ends import Ends
-from skyweave.live.traffic.kernel import CONGESTION
+from skyweave.live.traffic.kernel import CONGESTION, own_congestion
 from skyweave.model import config
 
 _LEAST_LEAD_NS = 200_000_000
@@ -60,13 +61,17 @@ def _check_congestion(run: config.Run, talk: Talk) -> None:
     """Refuse a control that the server may not set, where it is the server that sends."""
     first = next(iter(talk.known.values()))
     for one in run.connections:
-        name = CONGESTION.get(name_of(one.congestion), "")
-        sends = one.workload.main_direction == "down"
-        if one.transport != "mpquic" and sends and name not in first.congestion:
+        name, sends = _control(one), one.workload.main_direction == "down"
+        if one.transport != "mpquic" and sends and name and name not in first.congestion:
             raise ConfigError(
                 f"the server's Linux lets its users set {', '.join(first.congestion)}, and not "
                 f"'{name}'; who runs it adds it to net.ipv4.tcp_allowed_congestion_control"
             )
+
+
+def _control(one: config.Connection) -> str | None:
+    """Return the kernel's name of a control; ``None``: that of the machine."""
+    return None if one.congestion == DEFAULT else CONGESTION[name_of(one.congestion)]
 
 
 def _times(run: config.Run, number: int) -> tuple[int, int]:
@@ -92,7 +97,7 @@ def _theirs(run: config.Run, number: int) -> FarFlow:
         )  # fmt: skip
     assert one.transport != "udp"
     return FarFlow(
-        transport=one.transport, congestion=CONGESTION[name_of(one.congestion)], sends=sends,
+        transport=one.transport, congestion=_control(one), sends=sends,
         size_bytes=one.workload.bytes,
         workload=None if one.workload.kind == "bulk" else _workload(one),
         start_ns=start_ns, end_ns=end_ns,
@@ -124,7 +129,7 @@ def _ours(
         }  # fmt: skip
     first, bulk = uplinks[names[0]], one.workload.kind == "bulk"
     return {
-        **common, "congestion": CONGESTION[name_of(one.congestion)], "source": first.address,
+        **common, "congestion": _control(one) or own_congestion(), "source": first.address,
         "size_bytes": one.workload.bytes, "workload": None if bulk else _workload(one),
         "device": first.device if bulk and one.transport == "tcp" else None,
     }  # fmt: skip
@@ -156,5 +161,9 @@ def _in_one_world(
         "public_addresses": {name: talk.known[name].you for name in names},
         "clock_error_ms": talk.error_ns / 1e6,
         "subflows_of_no_path": unknown,
+        "congestion": [
+            {"client": ours.get("congestion"), "server": theirs.get("congestion")}
+            for ours, theirs in zip(*both, strict=True)
+        ],
     }
     return Carried(epoch_ns, (near, far), facts)

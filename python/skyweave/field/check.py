@@ -11,6 +11,9 @@ from skyweave.live.check import refusal_of
 from skyweave.live.world import addresses
 from skyweave.model import config
 
+DEFAULT = "default"
+"""The congestion control that a sender has unless told: the kernel's, or that of our endpoint."""
+
 
 def refusal(run: config.Run, uplinks: Mapping[str, Uplink]) -> str | None:
     """Return why this machine cannot carry a run out, with what to do; ``None``: it can."""
@@ -33,7 +36,7 @@ def _connection(one: config.Connection, uplinks: Mapping[str, Uplink]) -> str | 
             f"player '{player}' is a program, which plays on emulated links alone; "
             'take player = "discard" or "wait", and of films in chunks an abr'
         )
-    reason = refusal_of(one)
+    reason = refusal_of(one, own_control=one.congestion == DEFAULT)
     if reason is not None or one.transport == "mpquic":
         return reason
     if one.transport == "tcp" and one.workload.kind == "bulk":

@@ -14,7 +14,7 @@ from skyweave.errors import ConfigError
 from skyweave.field import probes
 from skyweave.field.beside import Beside, measured
 from skyweave.field.carry import Carried, carry
-from skyweave.field.check import refusal
+from skyweave.field.check import DEFAULT, refusal
 from skyweave.field.far import FarEnd, facts_of
 from skyweave.field.uplinks import Uplink, look
 from skyweave.live.record import gather_quic
@@ -46,7 +46,7 @@ class FieldEngine:
             names = tuple(path.name for path in run.paths)
             if names not in known:
                 known[names] = look(names, self._devices, self._far.address)
-            if (why := refusal(run, known[names])) is not None:
+            if (why := refusal(with_controls(run), known[names])) is not None:
                 raise ConfigError(why)
 
     def __call__(self, run: config.Run) -> Record:
@@ -56,6 +56,7 @@ class FieldEngine:
         the server or an uplink fails.
         """
         uplinks = look([path.name for path in run.paths], self._devices, self._far.address)
+        run = with_controls(run)
         if (why := refusal(run, uplinks)) is not None:
             raise ConfigError(why)
         if run.connections[0].workload.kind == workloads.PROBE:
@@ -92,6 +93,18 @@ class FieldEngine:
             },
             "testbed": facts_of(),
         }
+
+
+def with_controls(run: config.Run) -> config.Run:
+    """Return a run whose connections of multipath QUIC say which congestion control they have."""
+    own = config.Connection.model_fields["congestion"].default
+    named = tuple(
+        one.model_copy(update={"congestion": own})
+        if one.transport == "mpquic" and one.congestion == DEFAULT
+        else one
+        for one in run.connections
+    )
+    return run.model_copy(update={"connections": named})
 
 
 def _gathered(run: config.Run, carried: Carried) -> Any:

@@ -33,7 +33,7 @@ from skyweave.field.words import (
     Listen,
 )
 from skyweave.live.traffic.ends import Ends
-from skyweave.live.traffic.kernel import set_congestion
+from skyweave.live.traffic.kernel import own_congestion, set_congestion
 from skyweave.telemetry.probes import echo
 from skyweave.version import code_version
 
@@ -247,5 +247,6 @@ def _flow(one: FarFlow, number: int, place: tuple[str, int], epoch_ns: int) -> d
     }  # fmt: skip
     if one.transport == "mpquic":
         return {**common, "behaviour": one.behaviour or {}, "forecasts": []}
-    return {**common, "size_bytes": one.size_bytes, "congestion": one.congestion or "cubic",
-            "source": "0.0.0.0"}  # fmt: skip
+    control = one.congestion or own_congestion()
+    kernel = {"size_bytes": one.size_bytes, "congestion": control, "source": "0.0.0.0"}
+    return {**common, **kernel}

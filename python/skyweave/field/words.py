@@ -52,7 +52,7 @@ class FarFlow(Word):
 
     transport: Literal["tcp", "mptcp", "mpquic"]
     congestion: Congestion | None = None
-    """The kernel's name of it, for its own transports."""
+    """The kernel's name of it, for its own transports; ``None``: what the server has."""
     sends: bool
     size_bytes: Annotated[int, Field(ge=1, le=10**13)] | None = None
     workload: dict[str, Any] | None = None
@@ -148,6 +148,7 @@ class FarSeen(BaseModel):
     bytes: Count
     opened_ns: Count | None = None
     completed_ns: Count | None = None
+    congestion: Congestion | None = None
     error: Annotated[str, StringConstraints(max_length=2000)] | None = None
     rows: Annotated[tuple[FarRow, ...], Field(max_length=MOST_ROWS)] = ()
     events: Annotated[tuple[FarEvent, ...], Field(max_length=MOST_ROWS)] = ()

@@ -37,14 +37,18 @@ def refusal(run: config.Run) -> str | None:
     return _shared(run) or players.refusal(run)
 
 
-def refusal_of(connection: config.Connection) -> str | None:
-    """Return why this machine cannot carry such a connection; ``None``: it can."""
+def refusal_of(connection: config.Connection, own_control: bool = False) -> str | None:
+    """Return why this machine cannot carry such a connection; ``None``: it can.
+
+    ``own_control``: the congestion control is whatever the machine has.
+    """
     reason = _workload(connection)
     if reason is not None:
         return reason
     if connection.transport == "mpquic":
         return _unknown(connection)
-    return _transport(connection) or _congestion(connection.congestion)
+    control = None if own_control else _congestion(connection.congestion)
+    return _transport(connection) or control
 
 
 def _workload(connection: config.Connection) -> str | None:

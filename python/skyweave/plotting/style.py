@@ -153,6 +153,20 @@ def inline_svg(svg: str, title: str, prefix: str) -> str:
     return svg.replace("<svg", f'<svg role="img" aria-label="{title}"', 1)
 
 
+def scheme_svg(svg: str) -> str:
+    """Return an SVG for a file of its own that follows the reader's scheme, light or dark.
+
+    >>> "var(--ink, #1d2433)" in scheme_svg('<svg><path style="fill: #1d2433"/></svg>')
+    True
+    """
+    for role, colour in LIGHT.items():
+        svg = svg.replace(colour, f"var(--{role}, {colour})")
+    both = f":root {{ {variables(LIGHT)} }} @media (prefers-color-scheme: dark) {{ :root {{ "
+    style = f'<style type="text/css">{both}{variables(DARK)} }} }}</style>'
+    begin = svg.index(">", svg.index("<svg")) + 1
+    return svg[:begin] + style + svg[begin:]
+
+
 def variables(colours: dict[str, str]) -> str:
     """Return the CSS variables of a scheme."""
     return " ".join(f"--{role}: {colour};" for role, colour in colours.items())

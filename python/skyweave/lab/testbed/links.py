@@ -8,6 +8,7 @@ from skyweave.lab.closed_loop import Plan
 from skyweave.lab.link import link_over
 from skyweave.lab.testbed.places import Place
 from skyweave.model import config
+from skyweave.orbit import OrbitSpec
 from skyweave.telemetry.dish.world import World
 
 LONGEST_S = 4 * 3600.0
@@ -36,9 +37,14 @@ def links_of(place: Place, start_unix_s: float, duration_s: float, seed: int) ->
     return found
 
 
-def _starlink(place: Place, start_unix_s: float, duration_s: float, seed: int) -> config.Path:
+def orbit_of(place: Place) -> OrbitSpec:
+    """Return the orbit of a machine's dish."""
     assert place.terminal is not None
-    world = World(Plan(terminal=place.terminal).spec, start_unix_s)
+    return Plan(terminal=place.terminal).spec
+
+
+def _starlink(place: Place, start_unix_s: float, duration_s: float, seed: int) -> config.Path:
+    world = World(orbit_of(place), start_unix_s)
     return link_over(world, start_unix_s, duration_s, seed, INFLATED, all_edges=True).path
 
 

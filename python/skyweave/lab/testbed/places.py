@@ -41,6 +41,7 @@ class Place:
         """Return the owner's policy file."""
         uplinks = "\n".join(f'{one} = "{one}"' for one in self.links)
         fires = f'[fires]\n{SPIKE} = "{self.waits}"\n' if self.waits else ""
+        hints = f'[hints]\n{PREDICTED} = "{PREDICTOR}"\n' if self.waits else ""
         return f"""\
 owner = "{self.owner}"
 users = ["{RESEARCHER}"]
@@ -48,9 +49,11 @@ kinds = ["probe", "tcp", "mptcp", "mpquic", "video", "command"]
 commands = ["{RESEARCHER}"]
 runs_at_once = 2
 reach = ["{SERVER_NETWORK}"]
+[most]
+cpu_share = 2.0
 [uplinks]
 {uplinks}
-{fires}"""
+{fires}{hints}"""
 
     def triggers(self) -> str | None:
         """Return the file of triggers; ``None``: nothing waits here."""
@@ -66,6 +69,8 @@ reach = ["{SERVER_NETWORK}"]
 
 
 SPIKE = "spike"
+PREDICTED, PREDICTOR = "own_rtt_ms", "predictor.json"
+"""The series that is foreseen where a trigger waits, and the predictor's file."""
 RULE = (
     'dish_state == "CONNECTED" && count_s("own_rtt_ms", 5.0) >= 30.0'
     ' && own_rtt_ms > 2.0 * mean_s("own_rtt_ms", 5.0)'

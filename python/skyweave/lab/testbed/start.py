@@ -13,12 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from skyweave.data.writers import write_text
+from skyweave.lab.testbed import aware
 from skyweave.lab.testbed import people as persons
 from skyweave.lab.testbed.people import Desk, People
 from skyweave.lab.testbed.places import (
     ADMIN,
     DISH,
     FAR,
+    PREDICTOR,
     RESEARCHER,
     SERVER,
     WORLD,
@@ -95,6 +97,7 @@ def lab(folder: Path, port: int, duration_s: float, seed: int, say: Say) -> Iter
         with people.as_(ADMIN) as admin, people.as_(RESEARCHER) as researcher:
             teller = Teller(admin, say, {})
             _await_nodes(town, admin, teller, len(there) + 1)
+            aware.begin(town, there[0])
             titles, first = _submit(researcher, waits)
             teller.titles |= titles
             yield Lab(town, desk, people, teller, waits, first, began_s)
@@ -121,6 +124,7 @@ def _join(town: Town, people: People, there: tuple[Place, ...]) -> None:
         write_text(home / "policy.toml", place.policy())
         if (triggers := place.triggers()) is not None:
             write_text(home / "triggers.toml", triggers)
+            aware.learn(place, home / PREDICTOR, time.time(), town.seed)
         invited = people.invite(place.owner, "node")
         join = ["node", "join", invited, "--owner", place.owner, "--name", place.name]
         join += ["--home", str(home)]
@@ -143,8 +147,8 @@ def _await_nodes(town: Town, admin: Testbed, teller: Teller, count: int) -> None
 
 def _submit(researcher: Testbed, waits: str) -> tuple[dict[str, str], str]:
     """Submit the experiments; return their titles by their ids, and the one that begins at once."""
-    used = researcher.upload(persons.MEASURE)
-    first = researcher.submit(persons.first_plan("house") | {"input": used})["id"]
+    first = researcher.submit(persons.first_plan("house"), persons.FIRST)["id"]
+    used = researcher.upload(persons.SPIKE)
     plan = persons.triggered_plan("boat") | {"input": used}
     researcher.ask("POST", "/experiments", plan, id=waits)
     light = persons.light_plan("farm", int(time.time())) | {"input": used}

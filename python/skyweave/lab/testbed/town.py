@@ -51,7 +51,7 @@ class Town:
         if (why := refusal()) is not None:
             raise ConfigError(why)
         self.folder, self.port = folder, port
-        self._places, self._duration_s, self._seed = there, duration_s, seed
+        self._places, self._duration_s, self.seed = there, duration_s, seed
         self._process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Self:
@@ -118,11 +118,11 @@ class Town:
         paths = [
             path
             for place in self._places
-            for path in links_of(place, start, self._duration_s, self._seed)
+            for path in links_of(place, start, self._duration_s, self.seed)
         ]
         epoch_ns = time.monotonic_ns() - round((time.time() - start) * 1e9)
         return {
-            "folder": str(self.folder), "seed": self._seed, "epoch_ns": epoch_ns,
+            "folder": str(self.folder), "seed": self.seed, "epoch_ns": epoch_ns,
             "paths": [one.model_dump(mode="json") for one in paths],
             "machines": [_machine(one) for one in self._places],
         }  # fmt: skip

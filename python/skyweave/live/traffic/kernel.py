@@ -58,6 +58,18 @@ def set_congestion(sock: socket.socket, name: str) -> None:
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, name.encode())
 
 
+def congestion_of(sock: socket.socket) -> str:
+    """Return the kernel's name of the congestion control of a socket."""
+    raw = sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16)
+    return raw.rstrip(b"\0").decode("ascii", "replace")
+
+
+def own_congestion() -> str:
+    """Return the congestion control that sockets here have if nobody sets another."""
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as sock:
+        return congestion_of(sock)
+
+
 def tcp_state(sock: socket.socket) -> ConnectionInfo:
     """Return the state of a TCP socket in the form of a connection with one subflow."""
     raw = sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _TCP_INFO_BYTES)

@@ -18,7 +18,13 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from skyweave import _skyweave
-from skyweave.live.traffic.kernel import IPPROTO_MPTCP, mptcp_state, set_congestion, tcp_state
+from skyweave.live.traffic.kernel import (
+    IPPROTO_MPTCP,
+    congestion_of,
+    mptcp_state,
+    set_congestion,
+    tcp_state,
+)
 
 _CHUNK_BYTES = 1 << 18
 _RETRY_S = 0.1
@@ -67,6 +73,8 @@ class _Live:
     is_carrying: bool = False
     """It does so now; its report follows."""
     application: list[list[Any]] = field(default_factory=list)
+    congestion: str | None = None
+    """The control that its socket had."""
     over: bool = False
     error: str | None = None
     rows: list[dict[str, Any]] = field(default_factory=list)
@@ -236,6 +244,9 @@ def _look(live: _Live, tick: int) -> None:
     row: dict[str, Any] = {"tick": tick, "at_ns": time.monotonic_ns(), "bytes": moved_bytes}
     row |= live.last_state or _state(live)
     live.rows.append(row)
+    if live.congestion is None and live.sock is not None:
+        with contextlib.suppress(OSError):
+            live.congestion = congestion_of(live.sock)
     if live.is_carrying:
         return  # it ends by itself, and has something to say
     if is_complete or row["at_ns"] >= live.flow.end_ns:
@@ -278,6 +289,7 @@ def _report(live: _Live) -> dict[str, Any]:
         "application": live.application,
         "opened_ns": live.opened_ns,
         "completed_ns": live.completed_ns,
+        "congestion": live.congestion,
         "error": live.error,
         "rows": live.rows,
     }

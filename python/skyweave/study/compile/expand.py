@@ -134,7 +134,7 @@ def _jobs(
         path_sets(block.paths, names),
         chosen(settings, plan.settings, block),
     ):
-        check_engine(member, one["engine"])
+        check_engine(member, one)
         begin_s = _begin_s(member.drive, paths, one["start"], settings["duration_s"])
         links = _link_settings(one, direction, duration_s, member, begin_s or 0.0)
         if one["forecast"] == "file":

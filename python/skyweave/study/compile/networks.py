@@ -9,14 +9,20 @@ from skyweave.errors import ConfigError
 from skyweave.model import config
 from skyweave.study.compile.drives import DriveRun
 from skyweave.study.compile.links import LinkSettings
+from skyweave.study.compile.product import Chosen
+from skyweave.study.language.choices import DEFAULT
 from skyweave.study.language.plan import PathSpec
 
 UNKNOWN = config.Link(capacity=config.Unknown(), delay=config.Unknown())
 
 
-def check_engine(member: DriveRun, engine: str) -> None:
+def check_engine(member: DriveRun, one: Chosen) -> None:
     """Raise :class:`ConfigError` where emulated links meet real networks."""
-    real = member.uplinks_s is not None
+    real, engine = member.uplinks_s is not None, one["engine"]
+    if engine != "field" and any(flow.congestion == DEFAULT for flow in one["mix"]):
+        raise ConfigError(
+            f"congestion '{DEFAULT}' is that of a real machine; name one for engine '{engine}'"
+        )
     if real and engine != "field":
         raise ConfigError(
             f"drives '{member.source}' are networks of this machine, which engine '{engine}' does "

@@ -11,6 +11,9 @@ from skyweave.algorithms.own import KINDS, is_own, parts
 from skyweave.errors import ConfigError
 from skyweave.model.limits import MOST_RUNS
 
+DEFAULT = "default"
+"""The congestion control that a sender has unless told; engine ``field``."""
+
 
 def listed(value: Any) -> Any:
     """Make a list of one out of a lone value, so that each setting can be a list."""
@@ -52,7 +55,7 @@ def checked(kind: Kind, given: tuple[Choice, ...] | None) -> tuple[Choice, ...] 
         try:
             if kind in KINDS and is_own(choice):
                 parts(choice)
-            else:
+            elif not (kind == "congestion" and choice == DEFAULT):
                 check(kind, choice)
         except ConfigError as error:
             raise ValueError(str(error)) from None

@@ -120,7 +120,8 @@ class Settings(StudyModel):
         tuple[Choice, ...] | None,
         About(
             "connection",
-            "any of [algorithms.md](algorithms.md): `newreno`, `cubic`, `cubic-linux`, `bbr`, …",
+            "any of [algorithms.md](algorithms.md): `newreno`, `cubic`, `cubic-linux`, `bbr`, … "
+            '; engine `"field"` also `"default"`: what the sender has unless told',
             default=_of(config.Connection, "congestion"),
             algorithms="congestion",
             label_of=label,

@@ -43,7 +43,7 @@ class Agent:
             yielding=yielding,
         )  # fmt: skip
         self._firing = Firing.of(
-            ground.folder, dict(policy.fires), talk.book,
+            ground.folder, dict(policy.fires), dict(policy.hints), talk.book,
             offset_s=lambda: talk.clock.offset_s, wake=talk.wake, say=say,
         )  # fmt: skip
         self._going: dict[str, tuple[Going, threading.Thread]] = {}

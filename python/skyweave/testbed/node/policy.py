@@ -28,6 +28,7 @@ User = Annotated[str, StringConstraints(pattern=r"^(?:\*|[a-z0-9][a-z0-9-]{0,38}
 """A name of the testbed; ``*`` is everybody."""
 Device = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,14}$")]
 Experiment = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{24}$")]
+File = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")]
 UplinkName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,11}$")]
 Kind = Literal["probe", "tcp", "mptcp", "mpquic", "video", "command"]
 KINDS: tuple[Kind, ...] = ("probe", "tcp", "mptcp", "mpquic", "video")
@@ -71,6 +72,9 @@ class Policy(StudyModel):
     dish: Annotated[str, Field(max_length=100)] = "192.168.100.1:9200"
     fires: Annotated[dict[Name, Experiment], Field(max_length=100)] = Field(default_factory=dict)
     """Which trigger of ``triggers.toml`` beside this file starts which experiment."""
+    hints: Annotated[dict[Name, File], Field(max_length=16)] = Field(default_factory=dict)
+    """Series of ``triggers.toml``, and the predictor beside this file that foresees each; then all
+    that is measured, fired and foreseen is published in ``hints.sock`` there."""
     reach: Annotated[tuple[str, ...], Field(max_length=64)] = ()
     """Networks that runs may reach although they are not public, such as a server in a lab."""
 
