@@ -23,7 +23,8 @@ from skyweave.lab.testbed.aware import learn
 from skyweave.lab.testbed.camera import edge_is_near
 from skyweave.lab.testbed.draw import stack_figure
 from skyweave.lab.testbed.links import links_of, orbit_of
-from skyweave.lab.testbed.people import MEASURE, first_plan, light_plan, triggered_plan
+from skyweave.lab.testbed.people import FIRST, first_plan, light_plan, triggered_plan
+from skyweave.lab.testbed.people import SPIKE as PROGRAM
 from skyweave.lab.testbed.places import (
     NAMES,
     PREDICTED,
@@ -38,6 +39,7 @@ from skyweave.lab.testbed.telling import Teller
 from skyweave.lab.testbed.town import Town
 from skyweave.model.forecast import Forecast
 from skyweave.plotting.style import LIGHT, drawing, scheme_svg, svg_text
+from skyweave.study.language.plan import load_plan
 from skyweave.testbed.client import pack
 from skyweave.testbed.errors import TestbedError
 from skyweave.testbed.node.policy import Asked, Taken, read_policy, refusal
@@ -79,11 +81,16 @@ def test_the_trigger_of_the_boat_starts_what_waits(tmp_path):
 
 
 def test_the_plans_are_plans_with_a_program_that_is_there():
-    packed = {"input": {"sha256": "0" * 64, "bytes": len(pack(MEASURE))}}
-    for plan in (first_plan("house"), triggered_plan("boat"), light_plan("farm", 1_800_000_000)):
+    for folder, plan in (
+        (FIRST, first_plan("house")), (PROGRAM, triggered_plan("boat")),
+        (PROGRAM, light_plan("farm", 1_800_000_000)),
+    ):  # fmt: skip
+        packed = {"input": {"sha256": "0" * 64, "bytes": len(pack(folder))}}
         made = Plan.model_validate_json(json.dumps(plan | packed))
-        assert (MEASURE / Path(made.work.argv[1]).name).is_file()
+        named = made.work.file if made.work.kind == "study" else Path(made.work.argv[1]).name
+        assert (folder / named).is_file()
         assert made.priority == "normal"  # they share the server
+    assert tuple(load_plan(FIRST / "study.toml").drives[0].uplinks) == HERE[2].links
 
 
 def test_links_differ_by_seed_and_machine_and_begin_at_the_moment():

@@ -21,7 +21,9 @@ from skyweave.testbed.pages.signing import CODE_KIND
 from skyweave.testbed.store import Database
 from skyweave.testbed.wire import Invitation
 
-MEASURE = Path(__file__).with_name("experiment")
+EXPERIMENTS = Path(__file__).with_name("experiments")
+FIRST, SPIKE = EXPERIMENTS / "first", EXPERIMENTS / "spike"
+"""Their folders: a study over the node's networks, and a program."""
 PROGRAM = ("python3", "/experiment/measure.py")
 START_S, LOOK_S = 60.0, 0.05
 
@@ -114,9 +116,11 @@ class People:
 
 
 def first_plan(node: str) -> dict[str, Any]:
-    """Return the experiment that begins at once: each uplink alone, and both together."""
-    return _plan("each uplink alone, then both", node, "0", "10MB") | {
-        "when": {"kind": "soon", "seconds": 120}, "tolerance_s": 30,
+    """Return the experiment that begins at once: a study over each uplink, and over both."""
+    return _plan("wire and LTE, alone and together", node) | {
+        "kind": "mpquic", "services": ["field"],
+        "work": {"kind": "study", "file": "study.toml"},
+        "when": {"kind": "soon", "seconds": 240}, "tolerance_s": 30,
     }  # fmt: skip
 
 
@@ -138,7 +142,8 @@ def _plan(title: str, node: str, *words: str) -> dict[str, Any]:
     return {
         "title": title, "node": node, "server": FAR, "services": ["quic", "probe"],
         "kind": "command", "work": {"kind": "command", "argv": [*PROGRAM, *words]},
-        "priority": "normal", "limits": {"cpu_share": 2.0},
+        "priority": "normal",
+        "limits": {"cpu_share": 2.0, "memory_bytes": 2**30, "processes": 256},
     }  # fmt: skip
 
 

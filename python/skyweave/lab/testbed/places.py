@@ -49,6 +49,8 @@ kinds = ["probe", "tcp", "mptcp", "mpquic", "video", "command"]
 commands = ["{RESEARCHER}"]
 runs_at_once = 2
 reach = ["{SERVER_NETWORK}"]
+[most]
+cpu_share = 2.0
 [uplinks]
 {uplinks}
 {fires}{hints}"""

@@ -147,8 +147,8 @@ def _await_nodes(town: Town, admin: Testbed, teller: Teller, count: int) -> None
 
 def _submit(researcher: Testbed, waits: str) -> tuple[dict[str, str], str]:
     """Submit the experiments; return their titles by their ids, and the one that begins at once."""
-    used = researcher.upload(persons.MEASURE)
-    first = researcher.submit(persons.first_plan("house") | {"input": used})["id"]
+    first = researcher.submit(persons.first_plan("house"), persons.FIRST)["id"]
+    used = researcher.upload(persons.SPIKE)
     plan = persons.triggered_plan("boat") | {"input": used}
     researcher.ask("POST", "/experiments", plan, id=waits)
     light = persons.light_plan("farm", int(time.time())) | {"input": used}
