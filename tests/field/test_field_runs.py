@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from roads import SERVER, Roads, need_roads, road, roads
+from roads import SERVER, Roads, address, need_roads, road, roads
 
 from skyweave.errors import ConfigError
 from skyweave.field import FarEnd, FieldError
@@ -177,6 +177,18 @@ def test_what_is_missing_is_said_in_a_sentence(field: Field) -> None:
         field.run("lte", transport="tcp", congestion="bbr2", **bulk())
     with pytest.raises(ConfigError, match=r"mode = \"upstream\""):
         field.run("starlink", "lte", transport="mptcp", mode="v0.96", **bulk())
+
+
+def test_multipath_tcp_that_joins_no_path_is_said(field: Field) -> None:
+    name, short = field.roads.client.name, {"duration_s": 1.0}
+    tool("ip", "-n", name, "mptcp", "endpoint", "flush")
+    try:
+        with pytest.raises(FieldError, match=r"over 'lte', .* endpoint add 11\.0\.2\.2 dev lte"):
+            field.run("starlink", "lte", transport="mptcp", workload=short)
+    finally:
+        for place, device in enumerate(DOWN):
+            tool("ip", "-n", name, "mptcp", "endpoint", "add", address(place), "dev", device,
+                 "subflow")  # fmt: skip
 
 
 def test_multipath_tcp_needs_routes_by_address(field: Field) -> None:
