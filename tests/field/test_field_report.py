@@ -13,8 +13,7 @@ from skyweave.data import load
 from skyweave.engine.simulator import simulate
 from skyweave.errors import ConfigError
 from skyweave.field import probes
-from skyweave.field.beside import COUNTS
-from skyweave.field.engine import UPLINKS
+from skyweave.field.beside import COUNTS, UPLINKS
 from skyweave.model import config
 from skyweave.model.record import Record
 from skyweave.report.page.render import render_report
@@ -60,7 +59,7 @@ def made(run: config.Run) -> Record:
     facts = {
         "engine": "field", "kernel": "6.18", "uplinks": {n: {"device": f"{n}0"} for n in names},
         "server": {"address": "192.0.2.7", "kernel": "6.1", "skyweave": "0"},
-        "began_unix_s": BEGAN, "seed": run.seed,
+        "began_unix_s": BEGAN, "epoch_unix_s": BEGAN + 1, "seed": run.seed,
     }  # fmt: skip
     if run.connections[0].workload.kind == "probe":
         rtts = [30.0, 40.0, None, 50.0]
@@ -123,7 +122,7 @@ def test_rounds_are_run_one_after_the_other_and_each_leaves_a_drive(tmp_path: Pa
     assert path.downlink_mbps is not None
     assert path.downlink_mbps.values[0] == pytest.approx(4.0)  # 500,000 bytes in a second
     assert path.rtt_ms is not None
-    assert path.rtt_ms.values[0] == 40.0
+    assert path.rtt_ms.values[0] == 41.0  # what came before the run's second 0 is left out
 
 
 def test_options_of_real_networks_are_for_them(tmp_path: Path) -> None:
