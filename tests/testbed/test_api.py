@@ -84,6 +84,7 @@ PATCH  /nodes/{name}                    o - a a
 DELETE /nodes/{name}                    o - - a
 PUT    /inputs/{sha256}                 o a - a
 POST   /experiments                     o a - a
+POST   /experiments/check               o a - a
 GET    /experiments                     o o a a
 GET    /experiments/{experiment}        o o a a
 DELETE /experiments/{experiment}        o o a a
@@ -142,7 +143,8 @@ class Stage:
 def bodies(path: str, stage: Stage) -> bytes | dict | None:
     plan = PLAN | {"node": "node-admin", "priority": "normal"}
     return {
-        "/inputs/{sha256}": b"tar", "/experiments": plan, "/invitations": {"kind": "node"},
+        "/inputs/{sha256}": b"tar", "/experiments": plan, "/experiments/check": plan,
+        "/invitations": {"kind": "node"},
         "/nodes/{name}": {"paused": False}, "/me/tokens": {"label": "x", "scopes": ["read"]},
         "/experiments/{experiment}/fire": {"trigger": "spike"},
         "/people": {"name": "new", "role": "researcher"}, "/people/{name}": {"role": "researcher"},

@@ -114,6 +114,8 @@ class Stage:
                 agent.ask("PUT", f"/agent/uploads/{held['upload']}", content, "offset=0")
 
     def path(self, path: str, owner: str) -> str:
+        if path.startswith("/pages/people/"):
+            path = path.replace("{name}", "other-researcher").replace("{identity}", RUN)
         return (
             path.replace("{run}", self.runs[owner])
             .replace("{experiment}", self.experiments[owner])
@@ -126,6 +128,10 @@ class Stage:
 
 FORMS = {
     "/pages/nodes": {"kind": "node"}, "/pages/nodes/{name}/pause": {"paused": "no"},
+    "/pages/people": {"name": "new", "role": "owner"},
+    "/pages/people/{name}/role": {"role": "researcher"},
+    "/pages/people/{name}/disabled": {"disabled": "no"},
+    "/pages/people/{name}/links": {"subject": "s", "issuer": "https://a.example"},
     "/pages/tokens": {"label": "x", "scope": "read", "days": "1"},
 }  # fmt: skip
 
@@ -452,8 +458,8 @@ def test_pages_have_headings_labels_and_names_for_who_does_not_see_them(front):
         ids = [one["id"] for _, one in markup.found if "id" in one]
         assert len(ids) == len(set(ids)), (where, ids)
         labelled = {one.get("for") for one in markup.all("label")}
-        for field in markup.all("input", "select"):
-            if field.get("type") not in ("hidden", "checkbox"):
+        for field in markup.all("input", "select", "textarea"):
+            if field.get("type") not in ("hidden", "checkbox", "radio"):
                 assert field.get("id") in labelled, (where, field)
         assert len(markup.all("main")) == 1
         assert page.count("<table") == page.count("<caption"), where

@@ -90,6 +90,8 @@ def places(front: Front) -> dict[str, str]:
         "nodes": "/pages/nodes", "node": f"/pages/nodes/{front.agent.name}",
         "calendar": "/pages/calendar", "runs": "/pages/runs", "run": f"/pages/runs/{over}",
         "triggers": "/pages/triggers", "profiles": "/pages/profiles", "tokens": "/pages/tokens",
+        "submit": "/pages/submit",
+        "people": "/pages/people", "person": "/pages/people/owner", "audit": "/pages/audit",
     }  # fmt: skip
 
 
@@ -118,6 +120,47 @@ def test_by_keyboard_from_signing_in_to_a_paused_node(open_page, served):
     page.wait_for_selector("text=Let it go on")
     assert served.good("owner", "GET", "/nodes/node-owner")["paused"]
     served.good("owner", "PATCH", "/nodes/node-owner", {"paused": False})
+
+
+def test_an_experiment_is_submitted_by_keyboard(open_page, served):
+    page = open_page("researcher")
+    page.goto("/pages/submit")
+    press, focused = page.keyboard.press, "document.activeElement.id"
+
+    def on_to(field: str) -> None:
+        for _ in range(40):
+            press("Tab")
+            if page.evaluate(focused) == field:
+                return
+        raise AssertionError(field)
+
+    on_to("title")
+    page.keyboard.type("from the keyboard")
+    on_to("node")
+    page.keyboard.type("node-admin")
+    on_to("command")
+    page.keyboard.type("ping -c 3 192.0.2.1")
+    assert not page.is_visible("#study")
+    assert not page.is_visible("#start")
+    for _ in range(40):
+        press("Tab")
+        if page.evaluate("document.activeElement.name") == "when":
+            break
+    press("ArrowDown")  # from the nearest gap to a time
+    assert page.is_visible("#start")
+    on_to("start")
+    page.fill("#start", "2027-01-15T09:01:00")  # in the way of a run of an hour from now
+    page.select_option("#priority", "exclusive")
+    page.click("text=Ask the calendar")
+    page.wait_for_selector("[role=alert]:has-text('Something is in the way')")
+    assert page.input_value("#title") == "from the keyboard"
+    page.focus("button[name=at_nearest]")
+    press("Enter")
+    page.wait_for_url(lambda url: not url.endswith("/submit"))
+    (made,) = [one for one in served.good("researcher", "GET", "/experiments")
+               if one["plan"]["title"] == "from the keyboard"]  # fmt: skip
+    assert made["plan"]["when"]["start"] > served.now + 3660
+    served.good("researcher", "DELETE", f"/experiments/{made['id']}")
 
 
 def test_what_changes_is_shown_without_a_reload(open_page, served):
@@ -167,7 +210,7 @@ def test_no_page_is_wider_than_the_window(open_page, served, scheme, width):
 def test_without_javascript_all_but_charts_works(open_page, served):
     page = open_page("owner", java_script_enabled=False)
     for name, where in places(served).items():
-        if name != "run":
+        if name not in ("run", "people", "person", "audit"):  # not an owner's
             page.goto(where)
             assert page.inner_text("h1")
     page.goto("/pages/nodes/node-owner")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import random
 
 import databases
@@ -21,6 +22,7 @@ from skyweave.testbed.store.tables import (
     audit,
     events,
     experiments,
+    nodes,
     reservations,
     runs,
     transitions,
@@ -181,6 +183,70 @@ def test_a_node_that_hears_of_a_run_too_late_does_not_begin_it(world):
     world.settle()
     assert world.run(experiment=experiment).state == "refused"
     assert world.parties["alice"].begun == []
+
+
+def test_a_run_that_takes_any_gap_and_came_too_late_has_one_more_try(world):
+    """A node that is away when its order comes: the time was nobody's wish, so another will do."""
+    world.away = {"alice"}
+    soon = world.submit(when={"kind": "soon", "seconds": 10})
+    once_only = world.submit(when=once(NOW + 100))
+    world.go(NOW + 200)
+    world.parties["alice"].talk(world.now)  # it hears, and is away again
+    first, second = world.runs(experiment=soon)
+    assert (first.state, second.state) == ("refused", "ordered")
+    assert (second.again_of, second.start) == (first.id, world.now + 30)
+    world.go(NOW + 400)
+    world.away = set()
+    world.go(NOW + 800)
+    assert [one.state for one in world.runs(experiment=soon)] == ["refused", "refused"]
+    assert [one.state for one in world.runs(experiment=once_only)] == ["refused"]
+    assert world.parties["alice"].begun == []
+
+
+def test_an_orchestrator_that_was_away_places_what_takes_any_gap_anew(world):
+    world.submit(when=once(NOW + 5, 300))
+    experiment = world.submit(when={"kind": "soon", "seconds": 10})
+    assert world.run(experiment=experiment).start > NOW + 300
+    world.now = NOW + 5000
+    world.go(NOW + 5100)
+    assert [one.state for one in world.runs(experiment=experiment)] == ["skipped", "done"]
+
+
+def test_what_takes_any_gap_moves_forward_when_one_opens(world):
+    """In order of their places; who gave a time keeps it, and who has to end by then does."""
+    long = world.submit(when=once(NOW + 5, 1800))
+    first = world.submit(when={"kind": "soon", "seconds": 60})
+    timed = world.submit(when=once(NOW + 3300, 60))
+    second = world.submit(when={"kind": "soon", "seconds": 60}, server="far", services=("quic",))
+    other = world.submit(when={"kind": "soon", "seconds": 60}, node="carol")
+    before = [world.run(experiment=one).start for one in (first, second)]
+    assert NOW + 1805 < before[0] < before[1] < NOW + 3300
+    world.go(NOW + 100)
+    world.keeper.stop(world.run(experiment=long).id, "bob", world.now)
+    world.settle()
+    run = world.run(experiment=first)
+    assert NOW + 100 <= run.start <= NOW + 102
+    assert run.latest == run.start + plan().tolerance_s
+    assert run.start + 60 <= world.run(experiment=second).start <= NOW + 170
+    assert world.run(experiment=timed).start == NOW + 3300
+    world.go(NOW + 400)
+    for one in (first, second, other):
+        assert world.run(experiment=one).state == "done"
+    assert states(world, run.id)[:2] == ["reserved", "reserved"]
+
+
+def test_what_takes_any_gap_stays_where_nothing_is_won_or_its_node_is_paused(world):
+    blocker = world.submit(when=once(NOW + 5, 3600))
+    behind = world.submit(when={"kind": "soon", "seconds": 60})
+    start = world.run(experiment=behind).start
+    with world.database.write() as connection:
+        connection.execute(nodes.update().where(nodes.c.name == "alice").values(paused=True))
+    world.keeper.end(blocker, "bob", world.now)
+    world.settle()
+    assert world.run(experiment=behind).start == start
+    with world.database.read() as connection:
+        held = connection.execute(select(reservations)).all()
+    assert [one.start for one in held] == [int(start)]
 
 
 def test_a_node_that_never_comes_back_loses_its_run_after_a_week(fast):
@@ -522,7 +588,7 @@ def test_two_keepers_on_one_database_order_each_run_once(url, tmp_path):
         one.close()
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(int(os.environ.get("SKYWEAVE_WEEKS", "3"))))
 def test_a_week_of_plans_triggers_and_absences_ends_each_run_once(fast, seed):
     """Everything random: plans, firings, stops, who is away for how long, answers that get lost."""
     world, dice = fast, random.Random(seed)

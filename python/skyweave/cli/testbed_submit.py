@@ -57,6 +57,9 @@ def submit(
     plan: Annotated[
         Path | None, typer.Option("--plan", metavar="FILE", help="All of it as TOML.")
     ] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Only ask what the calendar would say.")
+    ] = False,
     wait: Annotated[bool, typer.Option("--wait", help="Until the first run is over.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="The answer as it is.")] = False,
 ) -> None:
@@ -76,6 +79,9 @@ def submit(
             made |= {"server": server, "services": service or ["iperf3"]}
     goes_with = study.parent if study else folder
     with Testbed.open() as testbed:
+        if check:
+            _say(testbed.check(made, goes_with), as_json)
+            return
         found = testbed.submit(made, goes_with)
         last = testbed.wait(found["runs"][0]) if wait and found["runs"] else None
         if as_json:
@@ -86,6 +92,20 @@ def submit(
         for run in found["runs"][:10]:
             row = testbed.run(run)["run"]
             console.print(f"run {run}: {row['state']}, {moment(row['start_unix_s'])} {row['why']}")
+
+
+def _say(answer: dict[str, Any], as_json: bool) -> None:
+    if as_json:
+        put(json.dumps(answer, indent=1))
+    elif answer["fits"]:
+        begins = answer["begins_unix_s"]
+        put("it fits" + (f", and begins {moment(begins)}" if begins is not None else ""))
+    elif answer["taken_unix_s"] is None:
+        put("there is no gap for it within two days")
+    else:
+        near = answer["nearest_unix_s"]
+        hint = f"the nearest free start is {moment(near)}" if near else "no gap is near"
+        put(f"taken at {moment(answer['taken_unix_s'])}; {hint}")
 
 
 def _plan(

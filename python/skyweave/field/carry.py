@@ -12,6 +12,7 @@ from skyweave.algorithms.catalogue import name_of
 from skyweave.errors import ConfigError
 from skyweave.field.check import DEFAULT
 from skyweave.field.client import Talk
+from skyweave.field.errors import FieldError
 from skyweave.field.far import FarEnd
 from skyweave.field.translate import Places, Seen, ports_of, translated
 from skyweave.field.uplinks import Uplink
@@ -20,6 +21,7 @@ from skyweave.live.record.gather import end_of
 from skyweave.live.traffic import quic
 from skyweave.live.traffic.ends import Ends
 from skyweave.live.traffic.kernel import CONGESTION, own_congestion
+from skyweave.live.world import addresses
 from skyweave.model import config
 
 _LEAST_LEAD_NS = 200_000_000
@@ -140,6 +142,25 @@ def _plain(seen: Any) -> Seen:
     return {**found, "rows": list(found["rows"]), "events": list(found["events"])}
 
 
+def _check_joined(run: config.Run, ours: Seen, uplinks: Mapping[str, Uplink]) -> None:
+    """Refuse a run of Multipath TCP that never tried a path by which the server answers.
+
+    One that fell back to TCP, because something on the way takes its options off, is a result.
+    """
+    one = run.connections[ours["place"]]
+    rows = ours["rows"]
+    if one.transport != "mptcp" or not rows or any(row.get("fallback") for row in rows):
+        return
+    met = {addresses.place_of(flow["local"][0]) for row in rows for flow in row["subflows"]}
+    for place, path in enumerate(run.paths):
+        if path.name in one.paths and place not in met:
+            link = uplinks[path.name]
+            raise FieldError(
+                f"Multipath TCP opened no subflow over '{path.name}', by which the server answers; "
+                f"ip mptcp endpoint add {link.address} dev {link.device} subflow"
+            )
+
+
 def _in_one_world(
     run: config.Run, uplinks: Mapping[str, Uplink], talk: Talk, epoch_ns: int,
     both: tuple[list[Seen], list[Seen]],
@@ -155,6 +176,7 @@ def _in_one_world(
         near.append(translated(ours, here, "local"))
         far.append(translated(theirs, there, "remote", talk.offset_ns))
         unknown += there.unknown
+        _check_joined(run, near[-1], uplinks)
     known = talk.known[names[0]]
     facts = {
         "server": {"kernel": known.kernel, "skyweave": known.skyweave},

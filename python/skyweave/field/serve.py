@@ -112,7 +112,8 @@ class FieldServer:
         try:
             if self._is_known(line):
                 line.send(_known(peer).model_dump(mode="json"), PATIENCE_S)
-                _Talk(self, line).go_on()
+                with contextlib.closing(_Talk(self, line)) as talk:
+                    talk.go_on()
         except (OSError, SkyweaveError):
             pass  # it is gone, or talks nonsense: the connection ends
         finally:
@@ -202,6 +203,12 @@ class _Talk:
                 answer = {"error": str(error)[:500]}
             self._line.send(answer, IDLE_S)
 
+    def close(self) -> None:
+        """Listen no more for what did not begin."""
+        if self._ends is not None:
+            self._ends.close()
+            self._ends = None
+
     def _clock(self, _: Clock) -> dict[str, Any]:
         return {"now_ns": time.monotonic_ns()}
 
@@ -210,16 +217,17 @@ class _Talk:
         if len(word.flows) > len(places):
             raise ConfigError(f"{len(word.flows)} connections, and the server has {len(places)} "
                               "ports for data")  # fmt: skip
-        self._ends, self._flows = Ends(), word.flows
+        self.close()
         flows = [_flow(one, number, places[number], 0) for number, one in enumerate(word.flows)]
-        pins = self._ends.listen(flows)
+        ends = Ends()
+        pins = ends.listen(flows)
+        self._ends, self._flows = ends, word.flows
         return {"ports": [port for _, port in places[: len(flows)]], "pins": pins}
 
     def _go(self, word: Go) -> dict[str, Any]:
         ends, flows = self._ends, self._flows
         if ends is None:
             raise ConfigError("nothing is listened for")
-        self._ends = None
         if not 0 <= word.epoch_ns - time.monotonic_ns() + _AHEAD_NS <= 2 * _AHEAD_NS:
             raise ConfigError("the run does not begin now")
         if max(one.end_ns for one in flows) / word.interval_ns > MOST_ROWS:
@@ -228,7 +236,7 @@ class _Talk:
             _flow(one, number, place, word.epoch_ns)
             for number, (one, place) in enumerate(zip(flows, self._server.places(), strict=False))
         ]
-        with self._server.turn():
+        with self._server.turn(), contextlib.closing(self):
             seen = ends.carry(orders, word.epoch_ns, word.interval_ns)
         answer = {"transfers": seen}
         self._server.keep(word.run, answer)

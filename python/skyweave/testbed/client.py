@@ -185,6 +185,15 @@ class Testbed:
                 break
         return found
 
+    def check(self, plan: Mapping[str, Any], folder: Path | None = None) -> dict[str, Any]:
+        """Ask what the calendar would say to a plan; nothing is uploaded and nothing reserved."""
+        if folder is not None:
+            packed = pack(folder)
+            digest = hashlib.sha256(packed).hexdigest()
+            plan = {**plan, "input": {"sha256": digest, "bytes": len(packed)}}
+        found: dict[str, Any] = self.ask("POST", "/experiments/check", plan)
+        return found
+
     def runs(self, **which: str | float | None) -> list[dict[str, Any]]:
         """List runs, the newest first; of a ``node``, an ``experiment``, in a ``state``."""
         found: list[dict[str, Any]] = self.ask("GET", "/runs", None, **which)

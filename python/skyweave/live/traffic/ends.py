@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from concurrent.futures import ThreadPoolExecutor
 
 from skyweave import _skyweave
@@ -20,9 +21,22 @@ class Ends:
     def listen(self, flows: list[Message]) -> dict[str, str]:
         """Wait for the client of each connection; return what clients of QUIC have to know."""
         kernel, over_quic = _apart(flows)
-        self._listeners = {flow["place"]: listen(flow_of(flow)) for flow in kernel}
-        self._quic = {flow["place"]: quic.listen(flow) for flow in over_quic}
+        try:
+            for flow in kernel:
+                self._listeners[flow["place"]] = listen(flow_of(flow))
+            for flow in over_quic:
+                self._quic[flow["place"]] = quic.listen(flow)
+        except BaseException:
+            self.close()
+            raise
         return {str(place): server.pin for place, server in self._quic.items()}
+
+    def close(self) -> None:
+        """Listen no more."""
+        for one in self._listeners.values():
+            if isinstance(one, socket.socket):
+                one.close()
+        self._listeners, self._quic = {}, {}
 
     def carry(self, flows: list[Message], epoch_ns: int, interval_ns: int) -> list[Message]:
         """Carry all connections out; return what was seen of each, in their order."""

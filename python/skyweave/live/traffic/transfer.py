@@ -83,7 +83,11 @@ class _Live:
 def _socket(flow: Flow) -> socket.socket:
     protocol = IPPROTO_MPTCP if flow.transport == "mptcp" else socket.IPPROTO_TCP
     sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM, protocol)
-    set_congestion(sock, flow.congestion)
+    try:
+        set_congestion(sock, flow.congestion)
+    except OSError:
+        sock.close()
+        raise
     return sock
 
 
@@ -92,9 +96,13 @@ def listen(flow: Flow) -> Listener:
     if flow.workload is not None:
         return _skyweave.KernelListener(_plan(flow, 0))
     sock = _socket(flow)
-    sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    sock.bind(flow.server)
-    sock.listen(1)
+    try:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        sock.bind(flow.server)
+        sock.listen(1)
+    except OSError:
+        sock.close()
+        raise
     return sock
 
 

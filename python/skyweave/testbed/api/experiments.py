@@ -12,9 +12,18 @@ from fastapi import APIRouter, Query, Request
 from sqlalchemy import Connection, Row, select
 
 from skyweave.testbed.api.guards import Asker, Body, accepts, asks, office_of, parsed
-from skyweave.testbed.api.views import ExperimentView, Firing, Submitted, Taken, experiment_view
+from skyweave.testbed.api.views import (
+    CalendarAnswer,
+    ExperimentView,
+    Firing,
+    Submitted,
+    Taken,
+    experiment_view,
+)
 from skyweave.testbed.errors import ConflictError, MissingError, RefusedError, TestbedError
 from skyweave.testbed.runs import Plan
+from skyweave.testbed.runs.asking import check_possible
+from skyweave.testbed.runs.foresight import foresee
 from skyweave.testbed.store.tables import experiments, inputs, nodes, reservations, runs
 from skyweave.testbed.wire.names import Digest, Name, RunId
 
@@ -77,6 +86,23 @@ def submit(
             select(runs.c.id).where(runs.c.experiment == experiment).limit(MOST_ROWS)
         ).scalars()
         return Submitted(id=experiment, runs=tuple(made))
+
+
+@router.post("/experiments/check", openapi_extra=accepts(Plan))
+def check(
+    request: Request, body: bytes = Body, asker: Asker = asks("experiments.submit")
+) -> CalendarAnswer:
+    """Say whether an experiment would fit, and where the nearest gap is; its input may lack."""
+    office, plan = office_of(request), parsed(Plan, body)
+    office.wishes.use(asker.name, office.now())
+    with office.database.read() as connection:
+        _may_use(connection, asker, plan.model_copy(update={"input": None}))
+        check_possible(connection, plan, office.now())
+        found = foresee(connection, plan, office.now())
+    return CalendarAnswer(
+        fits=found.fits, begins_unix_s=found.begins, taken_unix_s=found.taken,
+        nearest_unix_s=found.nearest,
+    )  # fmt: skip
 
 
 def _may_use(connection: Connection, asker: Asker, plan: Plan) -> None:

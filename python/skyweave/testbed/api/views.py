@@ -152,6 +152,18 @@ class Submitted(Message):
     runs: tuple[str, ...]
 
 
+class CalendarAnswer(Message):
+    """What the calendar would say to a plan; nothing is reserved by asking."""
+
+    fits: bool
+    begins_unix_s: float | None
+    """When the first run would begin; null when a trigger says that."""
+    taken_unix_s: int | None
+    """When something is in the way."""
+    nearest_unix_s: int | None
+    """A start at which nothing would be."""
+
+
 class Firing(Message):
     """What fired, and the samples around it as JSON."""
 

@@ -19,14 +19,17 @@ from skyweave.testbed.api.allowance import retry_after
 from skyweave.testbed.api.office import Office
 from skyweave.testbed.errors import MissingError, TestbedError
 from skyweave.testbed.pages import (
+    audit,
     calendar,
     changes,
     nodes,
     oidc,
     passkeys,
+    people,
     profiles,
     runs,
     signing,
+    submit,
     tokens,
 )
 from skyweave.testbed.pages import triggers as triggers_page
@@ -49,7 +52,8 @@ HEADERS = {
 """Of every answer that does not say otherwise by itself."""
 KINDS = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 PARTS = (
-    signing, passkeys, oidc, nodes, calendar, runs, triggers_page, profiles, tokens, changes,
+    signing, passkeys, oidc, nodes, calendar, runs, submit, triggers_page, profiles, tokens, people,
+    audit, changes,
 )  # fmt: skip
 OPEN = frozenset({
     "/", "/sign-in", "/sign-in/passkey", "/sign-in/passkey/options", "/sign-in/oidc",

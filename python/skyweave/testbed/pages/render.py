@@ -19,9 +19,12 @@ NAVIGATION = (
     ("Nodes", "nodes", "nodes.see"),
     ("Calendar", "calendar", "calendar.see"),
     ("Runs", "runs", "runs.see"),
+    ("Submit", "submit", "experiments.submit"),
     ("Triggers", "triggers", "experiments.see"),
     ("Profiles", "profiles", "artefacts.read"),
     ("Tokens", "tokens", "tokens"),
+    ("People", "people", "people"),
+    ("Audit", "audit", "audit.see"),
 )
 
 

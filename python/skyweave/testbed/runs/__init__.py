@@ -1,7 +1,8 @@
 """Runs: planned, placed, ordered, followed to their end.
 
 * ``plan``: what is submitted; ``machine``: the states of a run, pure
-* ``booking``: places in the calendar; ``turn``: one transaction of steps; ``orders``: who is told
+* ``booking``: places in the calendar, ``foresight``: what it would say
+* ``turn``: one transaction of steps; ``orders``: who is told
 * ``asking``, ``passing``, ``hearing``: what people, time and nodes bring
 * ``files``: what runs leave
 * ``keeper``: all of it

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from sqlalchemy import func, or_, select
+from sqlalchemy import Connection, func, or_, select
 
 from skyweave.testbed.access import new_id, note
 from skyweave.testbed.calendar import Once
@@ -29,12 +29,10 @@ def submit(turn: Turn, plan: Plan, owner: str, name: str | None = None) -> str:
     """Take an experiment, or say what is in its way; return its id. See :class:`Keeper`."""
     if name is not None and _is_there(turn, plan, owner, name):
         return name
-    _check_parties(turn, plan)
+    check_possible(turn.connection, plan, turn.now)
     mine = select(func.count()).where(experiments.c.owner == owner, experiments.c.ended.is_(None))
     if turn.connection.execute(mine).scalar_one() >= MOST_GOING:
         raise ConflictError(f"{owner} has {MOST_GOING} experiments going; end some")
-    if isinstance(plan.when, Once) and plan.when.start + plan.tolerance_s < turn.now:
-        raise TestbedError(f"its start, {plan.when.start}, is past; give a later one")
     booking.check_free(turn.connection, plan, turn.now)
     experiment = name or new_id()
     turn.connection.execute(
@@ -64,11 +62,14 @@ def _is_there(turn: Turn, plan: Plan, owner: str, name: str) -> bool:
     return row is not None
 
 
-def _check_parties(turn: Turn, plan: Plan) -> None:
-    if not booking.known(turn.connection, plan.node, "node"):
+def check_possible(connection: Connection, plan: Plan, now: float) -> None:
+    """Refuse a plan whose node or server is not there, or whose time is past."""
+    if not booking.known(connection, plan.node, "node"):
         raise MissingError(f"there is no node '{plan.node}'; 'skyweave testbed nodes' lists all")
-    if plan.server and not booking.known(turn.connection, plan.server, "server"):
+    if plan.server and not booking.known(connection, plan.server, "server"):
         raise MissingError(f"there is no server '{plan.server}'")
+    if isinstance(plan.when, Once) and plan.when.start + plan.tolerance_s < now:
+        raise TestbedError(f"its start, {plan.when.start}, is past; give a later one")
 
 
 def end(turn: Turn, experiment: str, who: str) -> None:

@@ -100,7 +100,8 @@ def _of_node(turn: Turn, row: Row[Any], body: Any, time: float) -> None:
         turn.take(row, machine.on_accepted(run))
     elif isinstance(body, Refused):
         why = f"{body.reason}: {body.why}"
-        turn.take(row, machine.on_refused(run, why, by_server=False))
+        late = body.reason == "late"
+        turn.take(row, machine.on_refused(run, why, by_server=False, late=late))
     elif isinstance(body, Started):
         if row.started is None:
             values = {"started": time}

@@ -10,7 +10,7 @@ news that comes late, changes nothing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 State = Literal[
@@ -61,6 +61,8 @@ class Step:
     do: tuple[Do, ...] = ()
     why: str = ""
     outcome: str | None = None
+    late: bool = False
+    """Whether it did not begin because its time was past: another may do as well."""
 
     @property
     def is_final(self) -> bool:
@@ -77,7 +79,7 @@ def on_time(run: Situation, now: float) -> Step | None:
     """Return what the time alone brings."""
     if run.state == "reserved":
         if now > run.latest:
-            return Step("skipped", why="its time passed before it could be ordered")
+            return Step("skipped", why="its time passed before it could be ordered", late=True)
         if now < run.start - LEAD_S:
             return None
         return Step("serving", run.latest, ("serve",)) if run.has_server else _order(run)
@@ -105,15 +107,19 @@ def on_started(run: Situation) -> Step | None:
     return Step("running", run.away) if run.state in ("ordered", "accepted") else None
 
 
-def on_refused(run: Situation, why: str, *, by_server: bool) -> Step | None:
-    """Its server, or its node, does not do it and never began."""
+def on_refused(
+    run: Situation, why: str, *, by_server: bool, late: bool = False
+) -> Step | None:  # fmt: skip
+    """Its server, or its node, does not do it and never began; ``late``: its time was past."""
     if by_server:
         if run.state != "serving":
             return None
         return Step("skipped", do=("release",), why=f"its server refused: {why}")
     if run.state == "stopping":
         return _over(run, ENDS[run.outcome or "cancelled"], why)
-    return _over(run, "refused", why) if run.state in ("ordered", "accepted") else None
+    if run.state not in ("ordered", "accepted"):
+        return None
+    return replace(_over(run, "refused", why), late=late)
 
 
 def on_finished(run: Situation, outcome: str, files: int, why: str) -> Step | None:

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Row, func, select
 
 from skyweave.testbed.access import note
 from skyweave.testbed.errors import MissingError
-from skyweave.testbed.runs import booking, machine
+from skyweave.testbed.runs import booking, forward, machine
 from skyweave.testbed.runs.booking import Place
 from skyweave.testbed.runs.orders import Dispatch, plan_of
 from skyweave.testbed.runs.plan import Plan, Soon
@@ -20,7 +20,7 @@ from skyweave.testbed.store.database import said
 from skyweave.testbed.store.tables import experiments, nodes, reservations, runs
 
 AGAIN_AFTER_S = 30.0
-"""How long after it was pre-empted a run in the background is placed anew."""
+"""How long after a run made room, or came too late, it is placed anew."""
 MOST_AGAIN = 20
 """How often that is done for an experiment."""
 
@@ -79,8 +79,11 @@ class Turn:
             self.dispatch.send(what, self.run(row.id))
         if step.is_final or step.state == "collecting":
             self.connection.execute(reservations.delete().where(reservations.c.run == row.id))
-        if step.state == "preempted":
+        made_room = step.state == "preempted" and row.priority == "background"
+        if made_room or (step.late and self._is_first(row)):
             self._place_anew(row)
+        if step.is_final or step.state == "collecting":
+            forward.move_up(self, [one for one in (row.node, row.server) if one])
 
     def add(self, experiment: str, owner: str, plan: Plan, place: Place) -> str:
         """Add a run, and order it if it is due."""
@@ -129,8 +132,11 @@ class Turn:
                 )
 
     def _place_anew(self, row: Row[Any]) -> None:
-        """Give a run that made room another place."""
-        if row.priority != "background" or self._times_again(row) >= MOST_AGAIN:
+        """Give a run another place: what made room in the background, and what came too late.
+
+        What came too late has one more try, and only if its plan takes any gap.
+        """
+        if row.priority == "background" and self._times_again(row) >= MOST_AGAIN:
             return
         plan = plan_of(self.connection, row.experiment)
         before = plan.when.before if isinstance(plan.when, Soon) else None
@@ -138,6 +144,11 @@ class Turn:
         if start is not None:
             place = Place(start, row.trigger, row.context, again_of=row.id)
             self.add(row.experiment, row.owner, plan, place)
+
+    def _is_first(self, row: Row[Any]) -> bool:
+        """Tell whether a run of a plan that takes any gap has not been placed anew before."""
+        plan = plan_of(self.connection, row.experiment)
+        return isinstance(plan.when, Soon) and not row.again_of
 
     def _times_again(self, row: Row[Any]) -> int:
         count = select(func.count()).where(
