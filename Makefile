@@ -20,7 +20,7 @@ MINUTES ?= 60
 KILLS   ?= 100
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo lab study test test-rust test-python test-waits test-players testbed-kills testbed-dense testbed-load docs wheel test-wheel faults soak lint format bench fuzz fuzz-long fuzz-night lock sbom clean
+.PHONY: help setup demo lab study test test-rust test-python test-waits test-players testbed-kills testbed-dense testbed-load test-s3 docs wheel test-wheel faults soak lint format bench fuzz fuzz-long fuzz-night lock sbom clean
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 14
@@ -71,6 +71,10 @@ testbed-dense: setup ## A dense calendar for MINUTES=60 on three real nodes, eve
 
 testbed-load: setup ## Measure an orchestrator with 100 idle nodes, and how soon a run begins
 	$(BIN)/python tests/testbed/load.py
+
+test-s3: setup ## Install moto beside the project and hold the store of artefacts against its S3
+	scripts/install-moto
+	$(BIN)/pytest tests/testbed/test_s3.py
 
 test-rust: $(VENV)/.tools
 	INSTA_UPDATE=no cargo test --workspace --locked

@@ -14,7 +14,7 @@ from roads import SERVER, Roads, address, need_roads, road, roads
 from skyweave.errors import ConfigError
 from skyweave.field import FarEnd, FieldError
 from skyweave.field.beside import drive
-from skyweave.field.engine import UPLINKS, FieldEngine
+from skyweave.field.engine import FieldEngine
 from skyweave.field.serve import FieldServer
 from skyweave.model import config
 from skyweave.model.record import Record
@@ -154,14 +154,12 @@ def test_requests_run_over_a_real_network_as_over_an_emulated_one(field: Field) 
 
 def test_a_run_leaves_a_drive(field: Field) -> None:
     record = field.run("starlink", "lte", transport="mptcp", **bulk())
-    found = drive(
-        record.application[UPLINKS], record.provenance["began_unix_s"], "tonight", "a test",
-        ["starlink", "lte"],
-    )  # fmt: skip
+    found = drive(record, "tonight", "a test")
     assert found is not None
     for name, path in found.paths.items():
         assert path.downlink_mbps is not None
         assert path.rtt_ms is not None
+        assert (path.downlink_mbps.values > 0).all()  # nothing before or after the transfer
         assert path.downlink_mbps.values.max() == pytest.approx(DOWN[name], rel=0.3)
         assert TRIP_MS[name] * 0.95 < np.nanmin(path.rtt_ms.values) < TRIP_MS[name] + 200
 

@@ -250,6 +250,30 @@ def test_what_the_services_measure(owner: Owner, tmp_path: Path, token: str) -> 
     far.order(Release(run=run_id(1), fence=1))
 
 
+def test_ports_for_the_data_of_studies_are_shut_to_others_too(
+    owner: Owner, tmp_path: Path, token: str
+) -> None:
+    far = Far(owner, tmp_path / "far")
+    far.order(ordered(token, services=("field", "probe")))
+    lease = far.server._leases[run_id(1)][0]
+    ports = dict(far.told()[0].ports)
+    assert ports == lease.ports
+    assert max(ports) == "probe"
+    assert ports["field"] == max(ports.values())  # what is left of the block is for its data
+    assert len(lease.data) == 5
+    owner.do(lambda: knock(SERVER, gate_port(ports), token))
+    assert heard(owner, {"field": ports["field"]}, OWNER) == {"field/tcp": True, "field/udp": 24}
+    data = {str(port): port for port in lease.data}
+    servers = [within(owner.world, lambda port=port: socket.create_server(("", port)))  # type: ignore[misc]
+               for port in lease.data]  # fmt: skip
+    assert set(heard(owner, data, OWNER)) == {f"{port}/tcp" for port in data}
+    assert heard(owner, data | {"field": ports["field"]}, STRANGER) == {}
+    for one in servers:
+        one.close()
+    far.order(Release(run=run_id(1), fence=1))
+    assert owner.left() == []
+
+
 def test_a_lease_ends_by_itself_and_one_that_is_past_never_begins(
     owner: Owner, tmp_path: Path, token: str
 ) -> None:

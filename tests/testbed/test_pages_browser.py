@@ -194,6 +194,9 @@ def test_no_page_is_wider_than_the_window(open_page, served, scheme, width):
         page.goto(where)
         if name == "node":
             page.wait_for_selector(DRAWN.format("carried"))
+        if name == "submit":  # with all that it can show
+            page.check("[value=study]")
+            page.check("[value=every]")
         wide = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
         assert wide[0] <= wide[1], (name, wide)
         over = page.evaluate(

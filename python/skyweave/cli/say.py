@@ -14,6 +14,7 @@ from skyweave.report.criteria.artefacts import Graded, tally, tally_words
 from skyweave.report.numbers.namer import Namer
 from skyweave.report.numbers.panel import Panel
 from skyweave.report.page.behind import waits_ms, waits_words
+from skyweave.report.page.probed import probed
 from skyweave.report.page.render import Rendered
 from skyweave.report.page.words import foremost
 from skyweave.results.pathset import PathSet
@@ -37,7 +38,15 @@ def say(rendered: Rendered) -> None:
             table.add_row(*_row(panel, rendered.namer, cell), style="" if cell.is_bonded else "dim")
         console.print(table)
         console.print()
-    if len(shown) < len(rendered.panels):
+    if rows := [row for panel in rendered.panels for row in probed(panel, rendered.namer)]:
+        table = Table(title="Round trips of probes, ms", title_justify="left", box=None)
+        for column in ("", "network", "5th pct.", "median", "95th pct.", "lost"):
+            table.add_column(column, no_wrap=True)
+        for row in rows:
+            table.add_row(*row)
+        console.print(table)
+        console.print()
+    if len(shown) < sum(not panel.is_probed for panel in rendered.panels):
         console.print("Runs with other settings are in the report.\n")
     for found in rendered.answers:
         console.print(f"{found.place}, {found.direction}link: {found.sentence}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 
@@ -15,13 +15,16 @@ from skyweave.field.far import FarEnd
 from skyweave.field.profile import Probe, drive_of
 from skyweave.field.uplinks import Uplink, counters
 from skyweave.model.drive import Drive
+from skyweave.model.record import Record
 from skyweave.telemetry.probes.pinger import Pinger, Sample, ping
 from skyweave.telemetry.probes.udp import UdpProbe
 
 Keep = Callable[[str, Sample], object]
 """Gets the path of each probe, and what came of it."""
-LOOK_S = 0.5
+LOOK_S = 0.25
 INTERVAL_S, TIMEOUT_S = 0.2, 1.0
+UPLINKS = "uplinks"
+"""The table of a record with the bytes and the round trips of each uplink."""
 COUNTS = {
     "time_s": pl.Float64(), "path": pl.String(), "sent_bytes": pl.Int64(),
     "received_bytes": pl.Int64(), "rtt_ms": pl.Float64(),
@@ -123,16 +126,22 @@ def measured(far: FarEnd, uplinks: Mapping[str, Uplink], probes: bool = True) ->
         found.close()
 
 
-def drive(
-    table: pl.DataFrame, began_unix_s: float, name: str, origin: str, paths: Sequence[str]
-) -> Drive | None:
-    """Return the drive of a run from its table; ``None``: it was too short to have one."""
-    rows = table.filter(pl.col("path").is_in(list(paths)))
-    looks = rows.filter(pl.col("sent_bytes").is_not_null())
-    trips = rows.filter(pl.col("sent_bytes").is_null())
-    found = [
-        (began_unix_s + at, path, sent, received)
-        for at, path, sent, received, _ in looks.iter_rows()
+def drive(record: Record, name: str, origin: str) -> Drive | None:
+    """Return the drive of a run, from its second 0 to its end; ``None``: it was too short.
+
+    Before and after that nothing was asked of the networks, which is no outage.
+    """
+    facts, table = record.provenance, record.application[UPLINKS]
+    began = float(facts["began_unix_s"])
+    begin_s = float(facts["epoch_unix_s"]) - began
+    within = table.filter(
+        pl.col("path").is_in(list(facts["uplinks"]))
+        & pl.col("time_s").is_between(begin_s, begin_s + record.totals["simulated_s"])
+    )
+    looks = within.filter(pl.col("sent_bytes").is_not_null())
+    trips = within.filter(pl.col("sent_bytes").is_null())
+    counted = [
+        (began + at, path, sent, received) for at, path, sent, received, _ in looks.iter_rows()
     ]
-    probes = [Probe(began_unix_s + at, path, rtt) for at, path, _, _, rtt in trips.iter_rows()]
-    return drive_of(found, probes, name, origin)
+    probes = [Probe(began + at, path, rtt) for at, path, _, _, rtt in trips.iter_rows()]
+    return drive_of(counted, probes, name, origin)

@@ -181,6 +181,7 @@ def _in_one_world(
     facts = {
         "server": {"kernel": known.kernel, "skyweave": known.skyweave},
         "public_addresses": {name: talk.known[name].you for name in names},
+        "epoch_unix_s": time.time() - (time.monotonic_ns() - epoch_ns) / 1e9,
         "clock_error_ms": talk.error_ns / 1e6,
         "subflows_of_no_path": unknown,
         "congestion": [

@@ -12,7 +12,7 @@ from skyweave import _skyweave
 from skyweave.engine import workloads
 from skyweave.errors import ConfigError
 from skyweave.field import probes
-from skyweave.field.beside import Beside, measured
+from skyweave.field.beside import UPLINKS, Beside, measured
 from skyweave.field.carry import Carried, carry
 from skyweave.field.check import DEFAULT, refusal
 from skyweave.field.far import FarEnd, facts_of
@@ -23,8 +23,6 @@ from skyweave.live.record.gather import gather
 from skyweave.model import config
 from skyweave.model.record import Record
 
-UPLINKS = "uplinks"
-"""The table of a record with the bytes and the round trips of each uplink."""
 _NO_RELAY: dict[str, Any] = {
     "samples": {"time_s": [], "link": [], "queue_bytes": [], "delivered_bytes": []},
     "statistics": {"links": {}},

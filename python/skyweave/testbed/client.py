@@ -233,25 +233,47 @@ class Testbed:
             if not target.resolve().is_relative_to(out.resolve()):
                 raise TestbedError(f"{one['name']!r}: leads out of {out}; nothing more is fetched")
             target.parent.mkdir(parents=True, exist_ok=True)
-            self._save(f"/runs/{run}/artefacts/{one['name']}", target, one["sha256"])
+            self._save(f"/runs/{run}/artefacts/{one['name']}", target, one)
             written.append(target)
         return written
 
-    def _save(self, path: str, target: Path, sha256: str) -> None:
-        digest = hashlib.sha256()
+    def _save(self, path: str, target: Path, said: Mapping[str, Any]) -> None:
+        """Save a file; what breaks off goes on where it was, and nothing has its name before."""
+        draft = target.with_name(f".{target.name}.part")
+        for again in range(TRIES):
+            try:
+                self._receive(path, draft, said["bytes"])
+            except NoAnswerError:
+                if again == TRIES - 1:
+                    raise
+                time.sleep(2**again)
+            else:
+                break
+        with draft.open("rb") as content:
+            if hashlib.file_digest(content, "sha256").hexdigest() != said["sha256"]:
+                raise TestbedError(f"{target.name}: is not what the node had measured; fetch again")
+        draft.rename(target)
+
+    def _receive(self, path: str, draft: Path, size: int) -> None:
+        """Add what is missing of a file."""
+        held = draft.stat().st_size if draft.exists() else 0
+        if held and held >= size:
+            return
+        headers = {"Range": f"bytes={held}-"} if held else {}
         try:
-            with self._client.stream("GET", path) as answer:
-                if answer.status_code != 200:
+            with self._client.stream("GET", path, headers=headers) as answer:
+                if answer.status_code not in (200, 206):
                     answer.read()
+                    if answer.status_code == 503:
+                        raise NoAnswerError(f"{draft.name}: is not to be had now; try again")
                     _content(answer)
-                with target.open("xb") as file:
+                goes_on = answer.headers.get("content-range", "").startswith(f"bytes {held}-")
+                with draft.open("ab" if held and goes_on else "wb") as file:
                     for piece in answer.iter_bytes():
-                        digest.update(piece)
                         file.write(piece)
         except httpx2.HTTPError as error:
-            raise TestbedError(f"{target.name}: did not arrive ({_short(error)})") from None
-        if digest.hexdigest() != sha256:
-            raise TestbedError(f"{target.name}: is not what the node had measured; fetch it again")
+            name = draft.name[1:].removesuffix(".part")
+            raise NoAnswerError(f"{name}: did not arrive ({_short(error)})") from None
 
 
 def pack(folder: Path) -> bytes:

@@ -8,7 +8,6 @@ from typing import Literal
 
 from matplotlib.figure import Figure
 
-from skyweave.engine.workloads import PROBE
 from skyweave.errors import ResultsError
 from skyweave.plotting.style import LIGHT, drawing, inline_svg, png_bytes, roles, svg_text
 from skyweave.printing import visible
@@ -51,7 +50,7 @@ def standard_figures(results: Results, selections: list[Selection]) -> list[Figu
     specs = []
     for chosen in selections:
         panel = results.panel(chosen)
-        if str(panel.settings["workload"]).startswith(PROBE):
+        if panel.is_probed:
             continue  # no rates: what probes say is in figures that a study names
         stem = f"{chosen.drives}-{chosen.direction}"
         number = counts[stem] = counts.get(stem, 0) + 1

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from skyweave.engine.workloads import PROBE
 from skyweave.errors import ResultsError
 from skyweave.model.record import Record
 from skyweave.report.numbers import metrics
@@ -56,6 +57,16 @@ class Panel:
     def knows_capacity(self) -> bool:
         """Whether what the links could carry is known: of real networks it is not."""
         return not any(np.isnan(one).any() for rates in self.capacity.values() for one in rates)
+
+    @property
+    def is_probed(self) -> bool:
+        """Whether its runs are probes, which have round trips and no rates."""
+        return str(self.settings.get("workload")).partition("(")[0] == PROBE
+
+    @property
+    def has_rates(self) -> bool:
+        """Whether its runs carried data."""
+        return not self.is_probed
 
     @property
     def singles(self) -> list[PathSet]:

@@ -13,7 +13,8 @@ UNHELD_MODE = "v0.96"
 
 def caveats_of(results: Results, panels: Sequence[Panel]) -> list[str]:
     """Return sentences on made-up drives, few drives, and a mode that was never validated."""
-    return [one for one in (_synthetic(panels), _few(panels), _mode(results)) if one]
+    found = (_synthetic(panels), _few(panels), _mode(results), _real(results))
+    return [one for one in found if one]
 
 
 def _synthetic(panels: Sequence[Panel]) -> str:
@@ -37,6 +38,15 @@ def _few(panels: Sequence[Panel]) -> str:
     return (
         f"Preliminary: {fewest} drive{'s' if fewest > 1 else ''} where {ENOUGH} are wanted"
         f"{'' if len(counts) == 1 else ', or a few more'}."
+    )
+
+
+def _real(results: Results) -> str:
+    if all(labels["engine"] != "field" for _, labels in results.runs):
+        return ""
+    return (
+        "Real networks cannot be repeated: another hour gives other numbers. Buffers of TCP and "
+        "Multipath TCP were the machines' own."
     )
 
 

@@ -24,6 +24,7 @@ from skyweave.report.numbers.namer import Namer
 from skyweave.report.numbers.panel import Panel, Results
 from skyweave.report.page.behind import waits_ms, waits_words
 from skyweave.report.page.method import settings_held
+from skyweave.report.page.probed import probed
 from skyweave.report.page.words import answers, differing
 from skyweave.results.pathset import PathSet
 
@@ -93,7 +94,8 @@ def _context(content: Content) -> dict[str, Any]:
         "late_ms": LATE_MS,
         "engines": engines_table(compare(content.results), content.results),
         "answers": answers(content.panels, namer),
-        "tables": [_table(panel, namer, content.panels) for panel in content.panels],
+        "tables": [_table(one, namer, content.panels) for one in content.panels if one.has_rates],
+        "probed": [row for panel in content.panels for row in probed(panel, namer)],
         "figures": [_figure(figure, content.outcomes) for figure in content.figures],
         "outcomes": content.outcomes,
         "failed": [o for o in content.outcomes if o.said in (DIRECTION, NOT_REPRODUCED)],
@@ -105,6 +107,7 @@ def _context(content: Content) -> dict[str, Any]:
         "grade_class": GRADE_CLASS,
         "origins": _origins(content.panels, namer),
         "paths": plan["paths"],
+        "real": facts.engines == ["field"],
         "held": settings_held(content.results),
         "provenance": _provenance(content, facts),
         "light": Markup(variables(LIGHT)),

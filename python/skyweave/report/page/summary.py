@@ -21,6 +21,7 @@ from skyweave.results.selection import Selection
 from skyweave.study.language.labels import settings_of
 
 SCHEMA = 1
+PROBED = ("p5", "median", "p95")
 STATISTICS = ("p5", "p25", "median", "p75", "p95", "mean", "zero_share")
 
 
@@ -80,6 +81,8 @@ def _panel(panel: Panel) -> dict[str, Any]:
 
 def _cell(panel: Panel, cell: PathSet) -> dict[str, Any]:
     """Return the numbers of one path set."""
+    if panel.is_probed:
+        return _probes(panel, cell)
     facts: dict[str, Any] = {
         "transport": panel.transports[cell],
         "goodput_mbps": {
@@ -111,6 +114,17 @@ def _cell(panel: Panel, cell: PathSet) -> dict[str, Any]:
             "below_5_mbps": metrics.concurrent_outage_share(a, b, 5.0),
         }
     return facts
+
+
+def _probes(panel: Panel, cell: PathSet) -> dict[str, Any]:
+    """Return the numbers of probes over one path set."""
+    return {
+        "transport": panel.transports[cell],
+        "round_trip_ms": {
+            name: _numbers(panel.estimate("probe_ms", cell, name)) for name in PROBED
+        },
+        "lost_share": _numbers(panel.estimate("lost_share", cell, "mean")),
+    }
 
 
 def _numbers(estimate: Estimate) -> dict[str, float | None]:

@@ -31,9 +31,14 @@ class Answer:
 
 
 def foremost(panels: Iterable[Panel]) -> list[Panel]:
-    """Return the first panel of each group of drives and direction: the settings that lead."""
+    """Return the first panel of each group of drives and direction: the settings that lead.
+
+    Probes have no rates, and lead nothing.
+    """
     first: dict[tuple[str, str], Panel] = {}
     for panel in panels:
+        if panel.is_probed:
+            continue
         first.setdefault((panel.drives, panel.direction), panel)
     return list(first.values())
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from skyweave.data.writers import drive_text
 from skyweave.errors import ResultsError, SkyweaveError
-from skyweave.field.beside import drive
-from skyweave.field.engine import UPLINKS
+from skyweave.field.beside import UPLINKS, drive
 from skyweave.model.files import write_whole
 from skyweave.model.record import Record
 from skyweave.results.store import Store
@@ -16,13 +15,12 @@ FOLDER = "drives"
 def keep_with_drive(store: Store, key: str, record: Record) -> None:
     """Keep a record, and write its drive into the folder ``drives`` from its table of uplinks."""
     store.keep(key, record)
-    table = record.application.get(UPLINKS)
-    if table is None:
+    if UPLINKS not in record.application:
         return
     paths = list(record.provenance["uplinks"])
     name = _name(record, paths, key)
     origin = f"run {key} of study {record.provenance['study']} over {', '.join(paths)}"
-    found = drive(table, float(record.provenance["began_unix_s"]), name, origin, paths)
+    found = drive(record, name, origin)
     if found is None:
         return
     try:

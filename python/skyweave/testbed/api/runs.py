@@ -7,10 +7,11 @@ from typing import Annotated, Any
 from urllib.parse import quote
 
 from fastapi import APIRouter, Query, Request
-from fastapi.responses import StreamingResponse
+from fastapi.responses import Response, StreamingResponse
 from sqlalchemy import Connection, Row, or_, select
 
 from skyweave.testbed.api.guards import Asker, asks, office_of
+from skyweave.testbed.api.ranges import part_of
 from skyweave.testbed.api.views import ArtefactView, Change, RunDetails, RunView, run_view
 from skyweave.testbed.errors import MissingError
 from skyweave.testbed.runs.files import path_of
@@ -91,8 +92,31 @@ def its_artefacts(
 @router.get("/{run}/artefacts/{name:path}", response_class=StreamingResponse)
 def one_artefact(
     request: Request, run: RunId, name: FileName, asker: Asker = asks("artefacts.read")
-) -> StreamingResponse:
-    """Send a file of a run. It is sent as bytes to be saved, and never as a page to be shown."""
+) -> Response:
+    """Send a file of a run, or a range of it, as bytes to be saved, never as a page to be shown."""
+    row, file = stored(request, run, name, asker)
+    tag = f'"{file.sha256}"'
+    part = part_of(request.headers, file.bytes, tag)
+    if part is None:
+        return Response(status_code=416, headers={"Content-Range": f"bytes */{file.bytes}"})
+    last = quote(name.rpartition("/")[2])
+    headers = {
+        "Content-Disposition": f"attachment; filename*=UTF-8''{last}",
+        "Content-Length": str(part.end - part.begin), "X-Content-Type-Options": "nosniff",
+        "Accept-Ranges": "bytes", "ETag": tag,
+    }  # fmt: skip
+    end = None
+    if not part.is_whole:
+        headers["Content-Range"] = f"bytes {part.begin}-{part.end - 1}/{file.bytes}"
+        end = part.end
+    return StreamingResponse(
+        office_of(request).objects.read(path_of(row, name), part.begin, end),
+        200 if part.is_whole else 206, headers, "application/octet-stream",
+    )  # fmt: skip
+
+
+def stored(request: Request, run: str, name: str, asker: Asker) -> tuple[Row[Any], Row[Any]]:
+    """Return the rows of a run and of a file that it left; :class:`MissingError` if it is not."""
     office = office_of(request)
     with office.database.read() as connection:
         row = _row(connection, run, asker)
@@ -103,14 +127,7 @@ def one_artefact(
         ).first()
     if file is None:
         raise MissingError(f"run {run} has no such file, or it has not come yet")
-    last = quote(name.rpartition("/")[2])
-    return StreamingResponse(
-        office.objects.read(path_of(row, name)), media_type="application/octet-stream",
-        headers={
-            "Content-Disposition": f"attachment; filename*=UTF-8''{last}",
-            "Content-Length": str(file.bytes), "X-Content-Type-Options": "nosniff",
-        },
-    )  # fmt: skip
+    return row, file
 
 
 def _row(connection: Connection, run: str, asker: Asker, *, on_own_nodes: bool = False) -> Row[Any]:

@@ -6,14 +6,15 @@ import json
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
-from fastapi.responses import HTMLResponse, RedirectResponse, StreamingResponse
+from fastapi.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
 
 from skyweave.testbed.api import runs as api
-from skyweave.testbed.api.guards import Asker
+from skyweave.testbed.api.guards import Asker, office_of
 from skyweave.testbed.api.views import RunDetails
 from skyweave.testbed.errors import MissingError
 from skyweave.testbed.pages.guards import Visitor, acts, sees
 from skyweave.testbed.pages.render import PLACE, page
+from skyweave.testbed.runs.files import path_of
 from skyweave.testbed.runs.machine import FINAL, STATES
 from skyweave.testbed.wire.names import FileName, RunId
 
@@ -74,7 +75,7 @@ def stop(request: Request, run: RunId, visitor: Visitor = acts("runs.stop")) -> 
 @router.get("/runs/{run}/artefacts/{name:path}", response_class=StreamingResponse)
 def artefact(
     request: Request, run: RunId, name: FileName, visitor: Visitor = sees("artefacts.read")
-) -> StreamingResponse:
+) -> Response:
     """Send a file of a run, to be saved."""
     return api.one_artefact(request, run, name, visitor.asker)
 
@@ -89,11 +90,12 @@ def shown(
 
 def _shown(request: Request, run: str, name: str, asker: Asker) -> StreamingResponse:
     kind = SHOWN.get(name.rpartition(".")[2])
-    answer = api.one_artefact(request, run, name, asker)
+    row, file = api.stored(request, run, name, asker)
     if kind is None:
         raise MissingError("that file is not one to look at; download it")
     headers = {
         "Content-Security-Policy": SANDBOX,
-        "Content-Length": answer.headers["content-length"],
+        "Content-Length": str(file.bytes),
     }
-    return StreamingResponse(answer.body_iterator, media_type=kind, headers=headers)
+    pieces = office_of(request).objects.read(path_of(row, name))
+    return StreamingResponse(pieces, media_type=kind, headers=headers)

@@ -32,7 +32,7 @@ class Session(NamedTuple):
     """What each form brings, and no other site knows."""
     expires: float
     owns_token: bool
-    """The token was made for this session, by a code: it is revoked when the session ends."""
+    """The token was made for this session, not typed in: it is revoked when the session ends."""
 
 
 class Sessions:
