@@ -83,7 +83,7 @@ def _boxes(found: dict[str, Any]) -> dict[str, Box]:
         ), "bonded"),
         "triggers": Box(LEFT, third, "triggers", (
             "own probe above twice the", "mean of 5 s, dish connected:",
-            f"fired {_times(found['firings'])}",
+            f"fired {_times(runs['triggered'])}",
         ), "mark"),
         "application": Box(RIGHT, third, "application: a camera", (
             f"{seen['groups']:,} groups of pictures,",

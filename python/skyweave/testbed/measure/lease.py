@@ -17,7 +17,7 @@ from skyweave.testbed.measure.firewall import Firewall
 from skyweave.testbed.measure.gate import Gate, Said
 from skyweave.testbed.measure.services import argv_of, is_listening, lacking
 from skyweave.testbed.node.sandbox import Group, Groups
-from skyweave.testbed.node.sandbox.cage import PASSWD, USER, cage
+from skyweave.testbed.node.sandbox.cage import USER, cage, furnish
 from skyweave.testbed.node.tools import PATH
 from skyweave.testbed.wire import Limits, Serve
 from skyweave.testbed.wire.run import Service
@@ -81,7 +81,7 @@ class Lease:
     def _start(self) -> None:
         self._folder.mkdir(parents=True, exist_ok=True)
         os.chown(self._folder, USER, USER)
-        (self._folder.parent / "passwd").write_text(PASSWD)
+        furnish(self._folder.parent)
         for service, port in self.ports.items():
             self._spawn(service, port)
         end = time.monotonic() + START_S

@@ -1,7 +1,8 @@
 """What a run sees of this machine, as arguments of bubblewrap: programs to read, two folders.
 
 bubblewrap makes the view as root, then ``setpriv`` gives up the user, all groups and every
-capability: the program is nobody to the kernel, not only in a namespace of its own.
+capability: the program is nobody to the kernel, not only in a namespace of its own. A filter
+refuses system calls that no run needs.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import skyweave
+from skyweave.testbed.node.sandbox.calls import call_filter
 from skyweave.testbed.node.tools import PATH
 
 USER = 64_917
@@ -22,6 +24,10 @@ MOST_FILES = 1024
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64")
 _ETC = ("ld.so.cache", "alternatives", "localtime")
 PASSWD = f"run:x:{USER}:{USER}::{RESULTS}:/bin/sh\n"
+FILTER = "calls.bpf"
+_FILTER_FD = "9"
+_WITH_FILTER = f'exec "$@" {_FILTER_FD}<"$0"'
+"""bubblewrap reads the filter of system calls from a descriptor."""
 NEEDED = ("bwrap", "setpriv", "prlimit", "nsenter", "ip", "nft")
 
 
@@ -36,10 +42,18 @@ def lacking() -> str | None:
     )
 
 
+def furnish(folder: Path) -> None:
+    """Write what a sandbox is made of into the folder around its results: a user, and a filter."""
+    (folder / "passwd").write_text(PASSWD)
+    if (program := call_filter()) is not None:
+        (folder / FILTER).write_bytes(program)
+
+
 def cage(argv: Sequence[str], results: Path, tree: Path | None, limits: Sequence[str]) -> list[str]:
     """Return the command that runs ``argv`` in the sandbox; ``limits`` are those of ``prlimit``.
 
-    The environment passes through: it has tokens, and arguments can be read by everybody.
+    The environment passes through: it has tokens, and arguments can be read by everybody. The
+    folder around ``results`` has been furnished by :func:`furnish`.
     """
     seen = ["--tmpfs", "/", "--perms", "0755", "--dir", "/etc"]
     for name in _SYSTEM:
@@ -61,12 +75,14 @@ def cage(argv: Sequence[str], results: Path, tree: Path | None, limits: Sequence
     if tree is not None:
         seen += ["--ro-bind", str(tree), INPUT]
     seen += ["--remount-ro", "/", "--chdir", RESULTS]
+    program, filtered = results.parent / FILTER, ["--seccomp", _FILTER_FD]
+    opened = ["sh", "-c", _WITH_FILTER, str(program)] if program.exists() else []
     return [
-        "prlimit", *limits, "--core=0", f"--nofile={MOST_FILES}",
+        *opened, "prlimit", *limits, "--core=0", f"--nofile={MOST_FILES}",
         "bwrap", "--die-with-parent", "--new-session", "--unshare-pid", "--unshare-ipc",
         "--unshare-uts", "--unshare-cgroup-try", "--hostname", "run",
         "--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID",
-        "--cap-add", "CAP_SETPCAP", *seen, "--",
+        "--cap-add", "CAP_SETPCAP", *(filtered if opened else []), *seen, "--",
         "setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups", "--no-new-privs",
         "--inh-caps=-all", "--bounding-set=-all", *argv,
     ]  # fmt: skip

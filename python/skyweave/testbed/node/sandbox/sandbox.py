@@ -16,7 +16,7 @@ from typing import IO
 
 from skyweave.testbed.errors import TestbedError
 from skyweave.testbed.node.sandbox import network as networks
-from skyweave.testbed.node.sandbox.cage import PASSWD, USER, cage
+from skyweave.testbed.node.sandbox.cage import FILTER, USER, cage, furnish
 from skyweave.testbed.node.sandbox.groups import Group, Groups
 from skyweave.testbed.node.sandbox.network import RunNetwork
 from skyweave.testbed.node.tools import PATH
@@ -70,7 +70,7 @@ class Sandbox:
         """Make folders, control group and network; :class:`TestbedError` if that fails."""
         self.results.mkdir(parents=True, exist_ok=True)
         os.chown(self.results, USER, USER)
-        (self.folder / "passwd").write_text(PASSWD)
+        furnish(self.folder)
         self._group = self._ground.groups.make(self._run, self._limits)
         self.network.make(self._ground.uplinks, self._ground.reach, self._limits.network_bytes)
 
@@ -168,6 +168,7 @@ class Sandbox:
             "machine": platform.machine(),
             "python": platform.python_version(),
             "isolation": f"bubblewrap, {self._ground.groups.words}",
+            "calls_filtered": (self.folder / FILTER).exists(),
             "uplinks": {link.name: link.device for link in self.network.links},
             "limits": self._limits.model_dump(),
             "warnings": [
