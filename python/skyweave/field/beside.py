@@ -6,7 +6,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import polars as pl
 
@@ -127,10 +129,15 @@ def measured(far: FarEnd, uplinks: Mapping[str, Uplink], probes: bool = True) ->
 
 
 def drive(record: Record, name: str, origin: str) -> Drive | None:
-    """Return the drive of a run, from its second 0 to its end; ``None``: it was too short.
+    """Return the drive of a run, from its second 0 to its end; ``None``: it has none.
 
-    Before and after that nothing was asked of the networks, which is no outage.
+    Before and after that nothing was asked of the networks, which is no outage, and neither is a
+    direction that carried acknowledgements alone: it counts as not measured. Probes measure no
+    rate, and a run of a second is too short.
     """
+    ways = {one["direction"] for one in record.totals["connections"] if one["transport"] != "udp"}
+    if not ways:
+        return None
     facts, table = record.provenance, record.application[UPLINKS]
     began = float(facts["began_unix_s"])
     begin_s = float(facts["epoch_unix_s"]) - began
@@ -144,4 +151,10 @@ def drive(record: Record, name: str, origin: str) -> Drive | None:
         (began + at, path, sent, received) for at, path, sent, received, _ in looks.iter_rows()
     ]
     probes = [Probe(began + at, path, rtt) for at, path, _, _, rtt in trips.iter_rows()]
-    return drive_of(counted, probes, name, origin)
+    found = drive_of(counted, probes, name, origin)
+    if found is None:
+        return None
+    rates = {"down": "downlink_mbps", "up": "uplink_mbps"}
+    silent: dict[str, Any] = {rates[way]: None for way in rates if way not in ways}
+    paths = {path: replace(trace, **silent) for path, trace in found.paths.items()}
+    return replace(found, paths=paths)
