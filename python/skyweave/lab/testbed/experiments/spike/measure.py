@@ -13,8 +13,8 @@ import sys
 import time
 from typing import Any
 
-SERVER = os.environ["SKYWEAVE_SERVER"]
-UPLINKS = os.environ["SKYWEAVE_UPLINKS"].split(",")
+SERVER = os.environ.get("SKYWEAVE_SERVER", "")
+UPLINKS = os.environ.get("SKYWEAVE_UPLINKS", "").split(",")
 PATIENCE_S = 30
 
 
@@ -68,4 +68,5 @@ def main() -> None:
         compare(said, name)
 
 
-main()
+if __name__ == "__main__":
+    main()
