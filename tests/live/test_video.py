@@ -125,7 +125,8 @@ def test_a_player_s_sockets_are_seen_by_path_and_under_the_run_s_control(served:
 @needs_origin
 def test_a_player_opens_on_the_first_path_of_the_set(served: Path) -> None:
     record = played(paths=["b"], transport="tcp")
-    assert record.totals["connections"][0]["paths"]["b"]["sent_bytes"] > 4_000_000
+    # What the kernel says last may be some packets before the end.
+    assert record.totals["connections"][0]["paths"]["b"]["sent_bytes"] > 3_600_000
 
 
 @needs_gateway

@@ -212,7 +212,7 @@ def test_a_cluster_has_no_live_runs(tmp_path: Path) -> None:
 
 
 def test_bad_engine_has_its_line(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"study.toml:\d+: .*'sim' or 'live'"):
+    with pytest.raises(ConfigError, match=r"study.toml:\d+: .*'sim', 'live' or 'field'"):
         prepared(tmp_path, SMALL + 'engine = "real"\n')
 
 

@@ -40,6 +40,7 @@ def serving(front: Front, host: str = "127.0.0.1") -> Iterator[str]:
     )  # fmt: skip
     server = uvicorn.Server(config)
     socket = config.bind_socket()
+    socket.listen()  # who comes before the thread does waits
     thread = threading.Thread(target=server.run, args=([socket],), daemon=True)
     thread.start()
     yield f"https://{host}:{socket.getsockname()[1]}"

@@ -313,8 +313,9 @@ def test_a_backup_goes_from_one_bucket_to_another(s3, front, tmp_path, request, 
     bucket, folder, url = s3.bucket(), tmp_path / "new", databases._url(kind, request, tmp_path)
     s3.door.shut()
     folder.mkdir()
+    fresh = Database(url)
     with pytest.raises((UnavailableError, DataError)):
-        restore(out, Database(url), Objects(bucket), folder)
+        restore(out, fresh, Objects(bucket), folder)
     s3.door.open()
     (tmp_path / "file").write_bytes(CONTENT)
     half = Objects(bucket)
@@ -322,7 +323,8 @@ def test_a_backup_goes_from_one_bucket_to_another(s3, front, tmp_path, request, 
     half.put(path, tmp_path / "file")  # what a restore had done before it broke off
     folder = tmp_path / "newer"
     folder.mkdir()
-    restore(out, Database(url), half, folder)
+    restore(out, fresh, half, folder)
+    fresh.close()
     again = Front.__new__(Front)
     again.office = Office(folder, url, bucket, now=lambda: front.now)
     with again.office.database.read() as connection:

@@ -104,7 +104,8 @@ def _settings(panel: Panel) -> str:
     values = [
         f"{key} {panel.settings[key]}" for key in _SHOWN if panel.settings.get(key) is not None
     ]
-    of_kernel = panel.settings["engine"] == "field" and panel.settings["multipath"] != "mpquic"
+    settings = panel.settings
+    of_kernel = settings.get("engine") == "field" and settings.get("multipath") != "mpquic"
     buffers = None if of_kernel else panel.settings.get("send_buffer_mb")
     values += [f"send buffer {buffers:g} MB"] if buffers is not None else []
     runs = len(panel.names)
