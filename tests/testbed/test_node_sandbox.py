@@ -445,7 +445,7 @@ def test_a_hostile_tree_leaves_its_folder_nowhere(
 @pytest.mark.parametrize(
     "torn",
     [b"", b"no tar", packed((tarfile.TarInfo("a"), b"x" * 9000))[:60]],
-    ids=["empty", "no-tar", "cut"],  # gzip keeps the time: an ID of the bytes differs between workers
+    ids=["empty", "no-tar", "cut"],  # gzip keeps the time: an ID of the bytes would move
 )
 def test_a_torn_tree_is_one_sentence(tmp_path: Path, torn: bytes) -> None:
     with pytest.raises(TestbedError, match="no whole tar archive"):
