@@ -101,7 +101,7 @@ def log_of_fetch(console: Console, text: str) -> None:
     notices = tuple(Notice(kind, text, text) for kind in ("up", "down", "one"))
     with Show(console, text) as show:
         show.progress(FetchProgress(1, paths, notices))
-    say_fetched(console, Fetched(1, 1.0, False, paths * 2), Path(text.replace("\0", "")))
+    say_fetched(console, Fetched(1, 1.0, False, False, 1, paths * 2), Path(text.replace("\0", "")))
 
 
 def study_progress(console: Console, text: str) -> None:
