@@ -42,10 +42,10 @@ def test_aioquic_gets_what_it_asks_for(serve: Serve) -> None:
     data = os.urandom(2_000_000)
     (server.root / "file").write_bytes(data)
     (server.root / "folder").mkdir()
+    # No HEAD: aioquic takes its length for a lie, against RFC 9114, section 4.1.2.
     answers = ask(
         server.port,
         ("GET", "/file", {}),
-        ("HEAD", "/file", {}),
         ("GET", "/file", {"range": "bytes=1500000-", "want-repr-digest": "sha-256=10"}),
         ("GET", "/file", {"range": "bytes=-10", "want-content-digest": "sha-256=10"}),
         ("GET", "/file", {"range": "bytes=2000000-"}),
@@ -53,10 +53,9 @@ def test_aioquic_gets_what_it_asks_for(serve: Serve) -> None:
         ("GET", "/folder", {}),
         ("POST", "/file", {}),
     )
-    assert [one.status for one in answers] == [200, 200, 206, 206, 416, 404, 403, 405]
-    whole, head, rest, end, beyond = answers[:5]
+    assert [one.status for one in answers] == [200, 206, 206, 416, 404, 403, 405]
+    whole, rest, end, beyond = answers[:4]
     assert whole.content == data
-    assert (head.fields["content-length"], head.content) == ("2000000", b"")
     assert rest.content == data[1_500_000:]
     assert rest.fields["content-range"] == "bytes 1500000-1999999/2000000"
     assert rest.trailers == {"repr-digest": sha256(data)}

@@ -15,9 +15,9 @@ pub(crate) mod kind {
     pub const OF_HTTP2: [u64; 4] = [0x2, 0x6, 0x8, 0x9];
 }
 
-/// Longest frame that is kept until it is complete; fields that count for no more than
-/// [`crate::MAX_FIELD_SECTION_BYTES`] are shorter, also in the longest code.
-const MAX_FRAME_BYTES: u64 = 64 << 10;
+/// Longest frame that is kept until it is complete: a peer makes us hold so much for each stream. Fields
+/// that come to [`crate::MAX_FIELD_SECTION_BYTES`] are shorter unless their encoder wastes room.
+const MAX_FRAME_BYTES: u64 = crate::MAX_FIELD_SECTION_BYTES;
 /// Longest head of a frame: two integers.
 const HEAD_BYTES: usize = 16;
 

@@ -105,9 +105,11 @@ pub(crate) fn fetch_from(
     // Before the server has answered once there is nothing to go on with.
     let mut gives_up_at = Instant::ZERO;
     loop {
+        let before = get.bytes();
         let (client, end) = connect(&config, &mut get, fetch);
-        if client.is_some() {
-            connections += 1;
+        connections += u32::from(client.is_some());
+        // A server that answers and gives nothing, again and again, is given up as one that is silent.
+        if client.is_some() && (connections == 1 || get.bytes() > before) {
             (gives_up_at, pause) = (clock.now() + fetch.persistence, PAUSE);
         }
         let error = match (client, get.outcome().unwrap_or(end)) {
@@ -124,7 +126,7 @@ pub(crate) fn fetch_from(
             (_, Ok(())) => SocketError::Lost("it ended before it began".into()),
             (_, Err(error)) => error,
         };
-        if !is_passing(&error) || clock.now() >= gives_up_at {
+        if !is_passing(&error, get.bytes()) || clock.now() >= gives_up_at {
             return Err(kept(error, &get));
         }
         get.again(&error.to_string());
@@ -149,9 +151,13 @@ fn connect<F: FnMut(&Progress<'_>) -> bool + Send>(
     (Some(client), Err(error))
 }
 
-/// Whether another connection may do better.
-fn is_passing(error: &SocketError) -> bool {
-    matches!(error, SocketError::Lost(_) | SocketError::NoAnswer { .. } | SocketError::Busy)
+/// Whether another connection may do better, when so many bytes have come.
+fn is_passing(error: &SocketError, bytes: u64) -> bool {
+    match error {
+        SocketError::Lost(_) | SocketError::NoAnswer { .. } => true,
+        SocketError::Busy => bytes > 0, // at first the user is to decide
+        _ => false,
+    }
 }
 
 /// Waits, and asks meanwhile whether to go on.

@@ -19,7 +19,8 @@ MOST_MBPS = 100_000
 
 @dataclass(frozen=True)
 class PathState:
-    """One path; ``received_bytes`` are those of UDP payload, ``unique_bytes`` the file's."""
+    """One path; ``received_bytes`` are those of UDP payload, ``unique_bytes`` those of streams: of the
+    file, and a few hundred of HTTP."""
 
     name: str
     open: bool
