@@ -18,7 +18,7 @@ from skyweave.cli.app import app as cli
 from skyweave.errors import ConfigError
 from skyweave.forecast import ForecastFile
 from skyweave.forecast.predictors.file import read_predictor
-from skyweave.lab.testbed import town
+from skyweave.lab.testbed import leftovers, town
 from skyweave.lab.testbed.aware import learn
 from skyweave.lab.testbed.camera import edge_is_near
 from skyweave.lab.testbed.draw import stack_figure
@@ -43,7 +43,9 @@ from skyweave.study.language.plan import load_plan
 from skyweave.testbed.client import pack
 from skyweave.testbed.errors import TestbedError
 from skyweave.testbed.node.policy import Asked, Taken, read_policy, refusal
+from skyweave.testbed.node.sandbox import Groups
 from skyweave.testbed.runs.plan import Plan
+from skyweave.testbed.wire import Limits
 from skyweave.triggers import read_triggers
 
 WAITS = "0123456789abcdef01234567"
@@ -279,3 +281,28 @@ def test_the_predictor_of_the_boat_foresees_the_edges_of_its_slots(tmp_path):
     edges = [one.at_s + said[-1].start_unix_s for one in said[-1].forecast.boundaries]
     assert edges
     assert all((edge - orbit_of(HERE[0]).slot_offset_s) % 15 == 0 for edge in edges)
+
+
+def test_groups_of_a_lab_that_was_killed_at_once_go_with_the_next(tmp_path: Path) -> None:
+    kept = tmp_path / "marks"
+    assert leftovers.sweep(kept) == 0  # there was no lab
+    mark, other = (f"{os.getpid():x}{digit}" for digit in "ab")
+    if not Groups.found(mark).hierarchies:
+        pytest.skip("no control groups can be made here")
+    for one in (mark, other):
+        Groups.found(one).make("1", Limits())
+    try:
+        leftovers.remember([mark], kept)
+        assert leftovers.sweep(kept) == 1
+        assert not kept.exists()
+        assert not list(Path("/sys/fs/cgroup").glob(f"**/skyweave-{mark}-1"))
+        assert list(Path("/sys/fs/cgroup").glob(f"**/skyweave-{other}-1"))  # another node's
+    finally:
+        assert Groups.found(other).sweep() == 1
+
+
+@pytest.mark.parametrize("text", ["../../x\n", "*\n", "a" * 20_000, "\xff\n", "\n\n"])
+def test_marks_that_no_lab_wrote_are_let_alone(text: str, tmp_path: Path) -> None:
+    kept = tmp_path / "marks"
+    kept.write_text(text, encoding="latin-1")
+    assert leftovers.sweep(kept) == 0

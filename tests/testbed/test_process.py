@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from crashes import NAMES, counted, faults, kill_at_random, plan, settle
@@ -13,7 +14,7 @@ from http_node import CONTENT, HttpNode
 from orchestrator import Orchestrator
 
 from skyweave.errors import ConfigError
-from skyweave.testbed.api.unit import unit
+from skyweave.testbed.api.unit import Oidc, unit
 from skyweave.testbed.client import Login, Testbed, log_in, pack, parse_address
 from skyweave.testbed.errors import ConflictError, RefusedError, TestbedError
 from skyweave.testbed.wire.pinning import fetch_certificate
@@ -179,3 +180,33 @@ def test_systemd_takes_the_unit_of_an_orchestrator(tmp_path):
     for word in ("a b", "%h", "x;y", "a\nExecStartPre=/bin/sh", "../x", ".x"):
         with pytest.raises(ConfigError):
             unit(word, "0.0.0.0:8440", "https://testbed.example")
+
+
+def test_the_unit_of_an_orchestrator_names_its_openid_provider(tmp_path):
+    secret = tmp_path / "secret"
+    secret.write_text("s3cret\n")
+    words = ["--url", "https://testbed.example", "--oidc-issuer", "https://id.example/realm"]
+    asked = [sys.executable, "-m", "skyweave.cli", "testbed", "unit", *words]
+    ran = subprocess.run(asked, capture_output=True, text=True, check=False)
+    assert ran.returncode == 2
+    assert "--oidc-client" in ran.stderr
+    asked += ["--oidc-client", "skyweave", "--oidc-secret", secret.name]
+    ran = subprocess.run(asked, capture_output=True, text=True, check=False, cwd=tmp_path)
+    lines = ran.stdout.splitlines()
+    begin = next(one for one in lines if one.startswith("ExecStart="))
+    assert begin.endswith(
+        "--oidc-issuer https://id.example/realm --oidc-client skyweave --oidc-secret %d/oidc"
+    )
+    assert f"LoadCredential=oidc:{secret}" in lines
+    assert "s3cret" not in ran.stdout
+    if shutil.which("systemd-analyze") is not None:
+        file = tmp_path / "skyweave-testbed.service"
+        file.write_text(ran.stdout)
+        verify = ["systemd-analyze", "verify", "--recursive-errors=no", str(file)]
+        checked = subprocess.run(verify, capture_output=True, text=True, check=False)
+        assert (checked.returncode, checked.stderr) == (0, "")
+    for issuer, client in (("https://id.example/%h", "a"), ("https://id.example", "a b")):
+        with pytest.raises(ConfigError, match="a unit takes"):
+            unit("t", "0.0.0.0:8440", "https://t.example", oidc=Oidc(issuer, client))
+    with pytest.raises(ConfigError, match="absolute"):
+        unit("t", "x:1", "https://t.example", oidc=Oidc("https://i", "c", Path("secret")))

@@ -1,13 +1,16 @@
 """What an owner loses to a background run, and how fast it gives way: `python yielding.py`, root.
 
 A link of 20 Mbit/s; the run downloads all the time, and the owner for a minute. With `--pairs N`,
-N minutes without the run and N with it, in turn; prints one JSON object.
+N minutes without the run and N with it, in turn; then `--tries N`, downloads that end as soon as
+the run stands still. Prints one JSON object.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
+import platform
 import socket
 import statistics
 import sys
@@ -20,8 +23,9 @@ from far import run_id
 from owner import Owner, owners
 
 from skyweave.testbed.node.sandbox import Sandbox
+from skyweave.testbed.node.sandbox.sandbox import OUTPUT
 from skyweave.testbed.node.tools import tool, within
-from skyweave.testbed.node.yielding import WatchedDevices
+from skyweave.testbed.node.yielding import Giving, WatchedDevices
 from skyweave.testbed.wire import Limits
 
 MBPS = 20
@@ -53,12 +57,12 @@ def pour(server: socket.socket) -> None:
         threading.Thread(target=one, args=(end,), daemon=True).start()
 
 
-def download(owner: Owner, seconds: float) -> float:
-    """Return the goodput of the owner's download, in Mbit/s."""
+def download(owner: Owner, seconds: float, enough: threading.Event | None = None) -> float:
+    """Return the goodput of the owner's download, in Mbit/s; it ends early if there is enough."""
     end = within(owner.network, lambda: socket.create_connection((FAR, 7777)))
     with end:
         begin, size = time.monotonic(), 0
-        while time.monotonic() < begin + seconds:
+        while time.monotonic() < begin + seconds and not (enough and enough.is_set()):
             size += len(end.recv(1 << 16))
         return size * 8e-6 / (time.monotonic() - begin)
 
@@ -67,37 +71,69 @@ class Background:
     """A background run, watched as the node does it; notes when it stood still."""
 
     def __init__(self, owner: Owner, folder: Path) -> None:
-        self.sandbox = Sandbox(owner.ground(folder), run_id(1), Limits(network_bytes=10**12))
-        self.frozen_at, self.killed, self.ended = 0.0, False, threading.Event()
-        self._owner = owner
+        ground, limits = owner.ground(folder), Limits(network_bytes=10**12)
+        self.sandbox = Sandbox(ground, run_id(1), limits, yields=True)
+        self.frozen_at, self.frozen, self.thawed = 0.0, threading.Event(), threading.Event()
+        self._owner, self._ended = owner, threading.Event()
+        # bubblewrap ends with the thread that began it
         self._thread = threading.Thread(target=lambda: owner.do(self._run))
+        self._begun = threading.Event()
         self._thread.start()
+        self._begun.wait()
 
     def _run(self) -> None:
-        self.sandbox.prepare()
-        self.sandbox.start([sys.executable, "-c", PROGRAM], {})
-        watched, frozen = WatchedDevices(["up0"]), False
-        while not self.ended.is_set() and self.sandbox.wait(0.2) is None:
-            wish = watched.look(self.sandbox.traffic())
-            if wish == "kill":
-                self.killed = True
-                break
-            if (wish == "freeze") != frozen:
-                frozen = not frozen
-                self.sandbox.freeze(frozen)
-                self.frozen_at = time.monotonic()
+        try:
+            self.sandbox.prepare()
+            self.sandbox.start([sys.executable, "-c", PROGRAM], {})
+            giving = Giving(self.sandbox, WatchedDevices(["up0"]), self._note, self._note)
+        finally:
+            self._begun.set()
+        self._ended.wait()
+        giving.close()
         self.sandbox.close()
 
+    def _note(self, frozen: bool | str | None) -> None:
+        assert isinstance(frozen, bool), frozen  # it is ended only if the owner goes on for 30 s
+        if frozen:
+            self.frozen_at = time.monotonic()
+            self.frozen.set()
+        else:
+            self.thawed.set()
+
+    def carries(self) -> None:
+        """Wait until it has the link."""
+        first = self._owner.do(self.sandbox.traffic)[1]
+        while self._owner.do(self.sandbox.traffic)[1] < first + 5_000_000:
+            over = self.sandbox.wait(0.05)
+            assert over is None, (over, (self.sandbox.folder / OUTPUT).read_text())
+
     def end(self) -> None:
-        self.ended.set()
+        self._ended.set()
         self._thread.join()
+
+
+def delays(owner: Owner, folder: Path, tries: int) -> list[float]:
+    """Return how long after the owner's download began the run stood still, many times."""
+    run, found = Background(owner, folder), []
+    for _ in range(tries):
+        run.frozen.clear()
+        run.carries()
+        run.thawed.clear()
+        begin = time.monotonic()
+        download(owner, 60.0, run.frozen)
+        found.append(run.frozen_at - begin)
+        run.thawed.wait()
+    run.end()
+    return found
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--pairs", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=60.0)
+    parser.add_argument("--tries", type=int, default=0)
     chosen = parser.parse_args()
+    load = [os.getloadavg()[0]]
     alone, beside, yielded = [], [], []
     with owners() as owner, tempfile.TemporaryDirectory() as place:
         Path(place).chmod(0o755)
@@ -112,16 +148,17 @@ def main() -> None:
             for number in range(chosen.pairs):
                 alone.append(download(owner, chosen.seconds))
                 run = Background(owner, Path(place, str(number)))
-                while owner.do(run.sandbox.traffic)[1] < 5_000_000:
-                    time.sleep(0.05)
+                run.carries()
                 begin = time.monotonic()
                 beside.append(download(owner, chosen.seconds))
                 yielded.append(run.frozen_at - begin)
                 run.end()
+            tried = delays(owner, Path(place, "tries"), chosen.tries)
     print(json.dumps({
         "alone_mbps": alone, "beside_mbps": beside,
         "lost_percent": 100 * (1 - statistics.fmean(beside) / statistics.fmean(alone)),
-        "frozen_after_s": yielded,
+        "frozen_after_s": yielded, "tried_frozen_after_s": sorted(tried),
+        "load": [*load, os.getloadavg()[0]], "kernel": platform.release(),
     }, indent=1))  # fmt: skip
 
 

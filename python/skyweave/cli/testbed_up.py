@@ -12,9 +12,10 @@ from skyweave.errors import ConfigError
 from skyweave.printing import put
 from skyweave.telemetry.address import host_port
 from skyweave.testbed.access import first_admin_code
-from skyweave.testbed.access.oidc import read_client
+from skyweave.testbed.access.oidc import Client, read_client
 from skyweave.testbed.api import Office
 from skyweave.testbed.api.serve import Certificate, own_certificate, serve
+from skyweave.testbed.api.unit import Oidc
 from skyweave.testbed.api.unit import unit as text_of
 from skyweave.testbed.store import Database, Objects, back_up
 from skyweave.testbed.store import restore as put_back
@@ -28,6 +29,15 @@ DatabaseUrl = Annotated[
 ]
 ArtefactsUrl = Annotated[
     str | None, typer.Option("--artefacts", metavar="URL", help="s3://..., else a folder.")
+]
+OidcIssuer = Annotated[
+    str | None, typer.Option(metavar="URL", help="An OpenID provider to sign in by.")
+]
+OidcClient = Annotated[
+    str | None, typer.Option(metavar="NAME", help="What it knows the orchestrator by.")
+]
+OidcSecret = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Holds the secret that goes with it.")
 ]
 SECRETS = ("orchestrator.pem", "certificate.pem", "certificate.key")
 
@@ -46,15 +56,9 @@ def up(
         Path | None, typer.Option(metavar="FILE", help="One that the world trusts (PEM).")
     ] = None,
     key: Annotated[Path | None, typer.Option(metavar="FILE", help="Its key.")] = None,
-    oidc_issuer: Annotated[
-        str | None, typer.Option(metavar="URL", help="An OpenID provider to sign in by.")
-    ] = None,
-    oidc_client: Annotated[
-        str | None, typer.Option(metavar="NAME", help="What it knows the orchestrator by.")
-    ] = None,
-    oidc_secret: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Holds the secret that goes with it.")
-    ] = None,
+    oidc_issuer: OidcIssuer = None,
+    oidc_client: OidcClient = None,
+    oidc_secret: OidcSecret = None,
     behind_proxy: Annotated[
         bool,
         typer.Option(
@@ -72,11 +76,7 @@ def up(
         raise ConfigError("--url: say how nodes and people reach it, such as https://HOST:8440")
     shown = f"[{host}]" if ":" in host else host
     url = (url or f"https://{shown}:{port}").rstrip("/")
-    oidc = None
-    if oidc_issuer is not None:
-        oidc = read_client(oidc_issuer, oidc_client, oidc_secret, url)
-    elif oidc_client is not None or oidc_secret is not None:
-        raise ConfigError("--oidc-client and --oidc-secret go with --oidc-issuer; give that, too")
+    oidc = _provider(oidc_issuer, oidc_client, oidc_secret, url)
     data.mkdir(parents=True, exist_ok=True, mode=0o700)
     used, pin = None, None
     if certificate is not None and key is not None:
@@ -105,10 +105,28 @@ def unit(
     name: Annotated[
         str, typer.Option(help="Its folder in /var/lib, and the unit's user.")
     ] = "skyweave-testbed",
+    oidc_issuer: OidcIssuer = None,
+    oidc_client: OidcClient = None,
+    oidc_secret: OidcSecret = None,
 ) -> None:
     """Print a unit of systemd, for /etc/systemd/system/skyweave-testbed.service."""
     host_port(listen, "--listen")
-    put(text_of(name, listen, url), end="")
+    oidc = None
+    if (known := _provider(oidc_issuer, oidc_client, oidc_secret, url)) is not None:
+        secret = None if oidc_secret is None else oidc_secret.absolute()
+        oidc = Oidc(known.issuer, known.name, secret)
+    put(text_of(name, listen, url, oidc=oidc), end="")
+
+
+def _provider(
+    issuer: str | None, client: str | None, secret: Path | None, url: str
+) -> Client | None:
+    """Return the OpenID provider of the options, if they name one."""
+    if issuer is not None:
+        return read_client(issuer, client, secret, url)
+    if client is not None or secret is not None:
+        raise ConfigError("--oidc-client and --oidc-secret go with --oidc-issuer; give that, too")
+    return None
 
 
 def backup(

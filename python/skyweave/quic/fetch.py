@@ -19,8 +19,8 @@ MOST_MBPS = 100_000
 
 @dataclass(frozen=True)
 class PathState:
-    """One path; ``received_bytes`` are those of UDP payload, ``unique_bytes`` those of streams: of the
-    file, and a few hundred of HTTP."""
+    """One path; ``received_bytes`` are those of UDP payload, ``unique_bytes`` those of the file and
+    of what HTTP says beside it."""
 
     name: str
     open: bool

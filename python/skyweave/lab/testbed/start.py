@@ -120,7 +120,6 @@ def _join(town: Town, people: People, there: tuple[Place, ...]) -> None:
     town.spawn(FAR, WORLD, _then(join, ["measure", "serve", "--home", str(home)]))
     for place in there:
         home = town.folder / place.name
-        home.mkdir(mode=0o700)
         write_text(home / "policy.toml", place.policy())
         if (triggers := place.triggers()) is not None:
             write_text(home / "triggers.toml", triggers)

@@ -15,15 +15,16 @@ from types import TracebackType
 from typing import Any, Self
 
 from skyweave.errors import ConfigError
+from skyweave.lab.testbed import leftovers
 from skyweave.lab.testbed.links import links_of
-from skyweave.lab.testbed.places import Place
+from skyweave.lab.testbed.places import FAR, Place
 from skyweave.live.errors import LiveError
 from skyweave.live.world.messages import Channel, Message
 from skyweave.live.world.world import obstacle
 from skyweave.testbed.errors import TestbedError
 from skyweave.testbed.measure.services import lacking as lacking_service
 from skyweave.testbed.node.home import Home
-from skyweave.testbed.node.sandbox import Groups, lacking
+from skyweave.testbed.node.sandbox import lacking
 
 START_S, ANSWER_S, END_S = 60.0, 30.0, 60.0
 ONLY_ONE = "\0skyweave-lab-testbed"
@@ -57,6 +58,8 @@ class Town:
     def __enter__(self) -> Self:
         with contextlib.ExitStack() as stack:
             stack.enter_context(_alone())
+            leftovers.sweep()
+            self._make_homes()
             door = stack.enter_context(_door(self.port))
             self._channel, theirs = Channel.pair()
             stack.callback(self._end)
@@ -113,6 +116,13 @@ class Town:
         found: dict[str, Any] = self._ask({"do": "links"})["statistics"]["links"]
         return found
 
+    def _make_homes(self) -> None:
+        """Make the folders of nodes and server, whose places on the disk name their groups."""
+        homes = [Home(self.folder / name) for name in (FAR, *(one.name for one in self._places))]
+        for home in homes:
+            home.folder.mkdir(mode=0o700, parents=True)
+        leftovers.remember(home.mark for home in homes)
+
     def _setup(self) -> Message:
         start = time.time()
         paths = [
@@ -146,7 +156,7 @@ class Town:
         return found
 
     def _end(self) -> None:
-        """Hang up, wait until all is gone, and take away control groups, which may be left."""
+        """Hang up, wait until all is gone, and take away control groups that are left."""
         self._channel.close()
         if self._process is not None:
             try:
@@ -154,8 +164,7 @@ class Town:
             except subprocess.TimeoutExpired:
                 self._process.kill()
                 self._process.wait()
-        for home in self.folder.glob("*/key.pem"):
-            Groups.found(Home(home.parent).mark).sweep()
+        leftovers.sweep()
 
 
 def _machine(place: Place) -> Message:

@@ -24,6 +24,7 @@ from skyweave.testbed.api.guards import (
     parsed,
 )
 from skyweave.testbed.api.office import Office
+from skyweave.testbed.api.sending import Sent
 from skyweave.testbed.errors import ConflictError, MissingError, RefusedError, TestbedError
 from skyweave.testbed.runs.orders import plan_of, waiting
 from skyweave.testbed.store.tables import nodes, runs
@@ -131,7 +132,7 @@ def an_input(request: Request, sha256: Digest, node: str = Sender) -> StreamingR
     if sha256 not in {one.sha256 for one in wanted if one}:
         raise MissingError("no run of this node needs such an input")
     pieces = office.objects.read(f"inputs/{sha256}")
-    return StreamingResponse(pieces, media_type="application/octet-stream")
+    return Sent(pieces, media_type="application/octet-stream")
 
 
 @router.post("/runs/{run}/artefacts", openapi_extra=accepts(wire.Declared))

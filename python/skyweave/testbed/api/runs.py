@@ -12,6 +12,7 @@ from sqlalchemy import Connection, Row, or_, select
 
 from skyweave.testbed.api.guards import Asker, asks, office_of
 from skyweave.testbed.api.ranges import part_of
+from skyweave.testbed.api.sending import Sent
 from skyweave.testbed.api.views import ArtefactView, Change, RunDetails, RunView, run_view
 from skyweave.testbed.errors import MissingError
 from skyweave.testbed.runs.files import path_of
@@ -109,7 +110,7 @@ def one_artefact(
     if not part.is_whole:
         headers["Content-Range"] = f"bytes {part.begin}-{part.end - 1}/{file.bytes}"
         end = part.end
-    return StreamingResponse(
+    return Sent(
         office_of(request).objects.read(path_of(row, name), part.begin, end),
         200 if part.is_whole else 206, headers, "application/octet-stream",
     )  # fmt: skip

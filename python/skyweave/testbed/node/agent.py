@@ -14,10 +14,11 @@ from skyweave.testbed.node.dial import Link
 from skyweave.testbed.node.firing import Firing
 from skyweave.testbed.node.home import free_bytes
 from skyweave.testbed.node.policy import Policy
-from skyweave.testbed.node.runner import Going, Node, Yielding, carry, crashed
+from skyweave.testbed.node.runner import Going, Node, carry, crashed
 from skyweave.testbed.node.sandbox import Ground
 from skyweave.testbed.node.settings import Leases
 from skyweave.testbed.node.talk import Talk
+from skyweave.testbed.node.yielding import Yielding
 from skyweave.testbed.wire import Heartbeat, Numbered, RunSpecification
 from skyweave.version import code_version
 

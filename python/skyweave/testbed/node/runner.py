@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any
 
 from skyweave.data.writers import drive_text
 from skyweave.errors import SkyweaveError
@@ -26,6 +26,7 @@ from skyweave.testbed.node.settings import Leases
 from skyweave.testbed.node.settings.wanted import settings_of
 from skyweave.testbed.node.tools import PATH
 from skyweave.testbed.node.traffic import Traffic
+from skyweave.testbed.node.yielding import Giving, Yielding
 from skyweave.testbed.profiles import drive_of
 from skyweave.testbed.wire import Finished, Frozen, RunSpecification
 from skyweave.testbed.wire.events import Outcome
@@ -33,16 +34,6 @@ from skyweave.version import code_version
 
 LOOK_S = 0.2
 """How often a run is looked at."""
-
-
-class Yielding(Protocol):
-    """Whether a run has to stand still for its owner; see :mod:`.scavenger`."""
-
-    def look(self, own: tuple[int, int]) -> Literal["go", "freeze", "kill"]:
-        """Say what to do now; ``own`` are the bytes that the run has sent and received."""
-
-    def close(self) -> None:
-        """Let go of what is watched."""
 
 
 @dataclass
@@ -86,7 +77,8 @@ def carry(node: Node, going: Going, accepted: bool = False) -> None:
     ``accepted``: its files are here, and it was said that it will begin: the node starts anew.
     """
     what = going.what
-    sandbox = Sandbox(node.ground, what.run, orders.allowed(node.policy, what.limits))
+    limits, yields = orders.allowed(node.policy, what.limits), what.priority == "background"
+    sandbox = Sandbox(node.ground, what.run, limits, yields)
     try:
         if not accepted and not _prepare(node, going, sandbox):
             return
@@ -168,17 +160,17 @@ def _go(node: Node, going: Going, sandbox: Sandbox) -> None:
     what, traffic = going.what, Traffic()
     far_end = None if what.far_end is None else what.far_end.address
     beside = Beside(sandbox.network.namespace, sandbox.devices, far_end)
-    yielding = node.yielding() if what.priority == "background" else None
-    started, code = node.true_time(), None
+    giving, started, code = None, node.true_time(), None
     outcome: Outcome = "failed"
     try:
         sandbox.start(_argv(what), _environment(what, sandbox))
-        outcome, code, why = _watch(node, going, sandbox, traffic, yielding)
+        giving = _give_way(node, going, sandbox)
+        outcome, code, why = _watch(going, sandbox, traffic)
     except (TestbedError, OSError) as error:
         why = str(error)
     finally:
-        if yielding is not None:
-            yielding.close()
+        if giving is not None:
+            giving.close()
         sandbox.kill()
         beside.close()
     traffic.look(time.time(), sandbox.network.by_link())
@@ -189,6 +181,28 @@ def _go(node: Node, going: Going, sandbox: Sandbox) -> None:
         started_unix_s=started, sent_bytes=sent, received_bytes=received,
     )  # fmt: skip
     _finish(node, what, sandbox, said, _measured(what, traffic, beside))
+
+
+def _give_way(node: Node, going: Going, sandbox: Sandbox) -> Giving | None:
+    """Let a background run stand still, and end, for its owner."""
+    yielding = node.yielding() if going.what.priority == "background" else None
+    if yielding is None:
+        return None
+    run = going.what.run
+
+    def tell(frozen: bool) -> None:
+        row = node.book.run(run)
+        fence = going.what.fence if row is None else row.fence
+        node.book.tell(Frozen(run=run, fence=fence, frozen=frozen), node.true_time())
+        node.wake()
+
+    def end(fault: str | None) -> None:
+        if fault is None:
+            going.end("preempted", "the owner's traffic did not end")
+        else:
+            going.end("failed", fault)
+
+    return Giving(sandbox, yielding, tell, end)
 
 
 def _measured(what: RunSpecification, traffic: Traffic, beside: Beside) -> dict[str, bytes]:
@@ -202,11 +216,9 @@ def _measured(what: RunSpecification, traffic: Traffic, beside: Beside) -> dict[
     return found
 
 
-def _watch(
-    node: Node, going: Going, sandbox: Sandbox, traffic: Traffic, yielding: Yielding | None
-) -> tuple[Outcome, int | None, str]:
-    """Return how a run ended: by itself, by order, by its limits, or for its owner."""
-    what, end, frozen = going.what, time.monotonic() + going.what.seconds, False
+def _watch(going: Going, sandbox: Sandbox, traffic: Traffic) -> tuple[Outcome, int | None, str]:
+    """Return how a run ended: by itself, by order or for its owner, or by its limits."""
+    what, end = going.what, time.monotonic() + going.what.seconds
     while True:
         code = sandbox.wait(LOOK_S)
         if code is not None:
@@ -218,16 +230,6 @@ def _watch(
             return "timed-out", None, f"it was not over after {what.seconds:g} s"
         if (why := sandbox.excess()) is not None:
             return "over-limit", None, why
-        wish = yielding.look(sandbox.traffic()) if yielding is not None else "go"
-        if wish == "kill":
-            return "preempted", None, "the owner's traffic did not end"
-        if (wish == "freeze") != frozen:
-            frozen = not frozen
-            sandbox.freeze(frozen)
-            row = node.book.run(what.run)
-            fence = what.fence if row is None else row.fence
-            node.book.tell(Frozen(run=what.run, fence=fence, frozen=frozen), node.true_time())
-            node.wake()
 
 
 def _finish(

@@ -1,9 +1,9 @@
 """Background runs give way to the owner's traffic: the rule, without a clock or a counter.
 
 What the owner carries is what the dish (or the uplink's device) counts less what the run counts.
-More than 1 Mbit/s of that for a second, and the run stands still; 10 s below 0.2 Mbit/s, and it
-goes on; still there after 30 s, and it is ended, to be placed anew. A node that cannot see what
-its owner carries stands still as well.
+More than 1 Mbit of that within a second, and the run stands still at once, however early in the
+second that is; 10 s below 0.2 Mbit/s, and it goes on; still there after 30 s, and it is ended, to
+be placed anew. A node that cannot see what its owner carries stands still as well.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ class Rule:
     """When to stand still, to go on, to end."""
 
     busy_mbps: float = 1.0
-    busy_s: float = 1.0
+    """Of the owner's traffic: its mean over :attr:`span_s`, by what was seen so far."""
+    span_s: float = 1.0
     calm_mbps: float = 0.2
     calm_s: float = 10.0
     patience_s: float = 30.0
@@ -35,65 +36,74 @@ class Scavenger:
         self.rule = rule or Rule()
         self.wish: Wish = "go"
         self._seen_at = now
-        self._busy_since: float | None = None
+        self._seen: deque[tuple[float, float, float]] = deque()
+        """Begin, end and rate of the stretches that reach into the last ``span_s``."""
         self._calm_since: float | None = None
         self._frozen_at = 0.0
 
     def step(self, now: float, user_mbps: float | None) -> Wish:
-        """Take the owner's rate of this moment (None: not known); return what the run does now."""
+        """Take the owner's rate since the last step (None: not known); return what the run does.
+
+        A rate may be below zero: a queue of the run's bytes before the device, which fills.
+        """
         rule = self.rule
         if user_mbps is not None:
+            self._seen.append((self._seen_at, now, user_mbps))
             self._seen_at = now
-            self._busy_since = _since(self._busy_since, now, user_mbps > rule.busy_mbps)
-            self._calm_since = _since(self._calm_since, now, user_mbps < rule.calm_mbps)
+        mean = self._mean_mbps(now)
         is_blind = now - self._seen_at >= rule.blind_s
+        if user_mbps is not None:
+            self._calm_since = _since(self._calm_since, now, mean < rule.calm_mbps)
         if is_blind:
             self._calm_since = None
         if self.wish == "go":
-            if is_blind or _lasted(self._busy_since, now, rule.busy_s):
+            if is_blind or (user_mbps is not None and mean > rule.busy_mbps):
                 self.wish, self._frozen_at, self._calm_since = "freeze", now, None
         elif self.wish == "freeze":
             if _lasted(self._calm_since, now, rule.calm_s):
-                self.wish, self._busy_since = "go", None
+                self.wish = "go"
             elif self._calm_since is None and now - self._frozen_at >= rule.patience_s:
                 self.wish = "kill"
         return self.wish
+
+    def _mean_mbps(self, now: float) -> float:
+        """Return the owner's mean over the last ``span_s``; what was not seen counts as nothing."""
+        begin = now - self.rule.span_s
+        while self._seen and self._seen[0][1] <= begin:
+            self._seen.popleft()
+        carried = sum(rate * (end - max(start, begin)) for start, end, rate in self._seen)
+        return carried / self.rule.span_s
 
 
 class Share:
     """The owner's rate out of two counters that are read together: all bytes, and the run's."""
 
-    def __init__(self, span_s: float = 0.5) -> None:
-        """``span_s``: over how long a rate is taken."""
-        self._span_s = span_s
-        self._seen: deque[tuple[float, int, int]] = deque()
+    def __init__(self) -> None:
+        self._before: tuple[float, int, int] | None = None
 
     def rate_mbps(self, now: float, whole: int, own: int) -> float | None:
-        """Return the owner's rate since about ``span_s`` ago; None at the beginning.
+        """Return the owner's rate since the last look; None at the beginning.
 
         A counter that went back (a device that was replaced) begins anew.
         """
-        if self._seen and (whole < self._seen[-1][1] or own < self._seen[-1][2]):
-            self._seen.clear()
-        self._seen.append((now, whole, own))
-        while len(self._seen) > 1 and self._seen[1][0] <= now - self._span_s:
-            self._seen.popleft()
-        then, first, first_own = self._seen[0]
-        if now - then < self._span_s:
+        before, self._before = self._before, (now, whole, own)
+        if before is None or now <= before[0] or whole < before[1] or own < before[2]:
             return None
-        return max(0.0, (whole - first) - (own - first_own)) * 8e-6 / (now - then)
+        return ((whole - before[1]) - (own - before[2])) * 8e-6 / (now - before[0])
 
 
 class Lagging:
     """The owner's rate out of a dish's rate, which lags by a second and is smoothed.
 
     The most that the run carried in any second of late is taken off: a run that has just slowed
-    down must not be taken for its owner.
+    down must not be taken for its owner. Of what is left the least of the last second counts: nor
+    must one that has just begun.
     """
 
     def __init__(self, lag_s: float = 3.0) -> None:
         self._lag_s = lag_s
         self._seen: deque[tuple[float, int]] = deque()
+        self._rates: deque[tuple[float, float]] = deque()
 
     def rate_mbps(self, now: float, dish_mbps: float | None, own: int) -> float | None:
         """Return the owner's rate; ``own`` is the run's counter of bytes, both directions."""
@@ -102,7 +112,10 @@ class Lagging:
             self._seen.popleft()
         if dish_mbps is None:
             return None
-        return max(0.0, dish_mbps - self._most_mbps())
+        self._rates.append((now, max(0.0, dish_mbps - self._most_mbps())))
+        while self._rates[0][0] < now - 1.0:
+            self._rates.popleft()
+        return min(rate for _, rate in self._rates)
 
     def _most_mbps(self) -> float:
         """Return the run's highest rate over a second, within the lag."""

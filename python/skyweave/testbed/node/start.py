@@ -11,7 +11,6 @@ from skyweave.testbed.node.agent import Agent
 from skyweave.testbed.node.book import Book
 from skyweave.testbed.node.home import Home
 from skyweave.testbed.node.policy import Policy, read_policy
-from skyweave.testbed.node.runner import Yielding
 from skyweave.testbed.node.sandbox import (
     Ground,
     Groups,
@@ -23,7 +22,7 @@ from skyweave.testbed.node.sandbox import (
 from skyweave.testbed.node.settings import Leases, Sysctl
 from skyweave.testbed.node.talk import Talk
 from skyweave.testbed.node.tools import alone
-from skyweave.testbed.node.yielding import WatchedDevices, WatchedDish
+from skyweave.testbed.node.yielding import WatchedDevices, WatchedDish, Yielding
 
 FORWARDING = "forwarding"
 """The lease of what the whole node needs: its uplinks carry for the runs."""

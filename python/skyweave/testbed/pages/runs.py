@@ -10,6 +10,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response, Streamin
 
 from skyweave.testbed.api import runs as api
 from skyweave.testbed.api.guards import Asker, office_of
+from skyweave.testbed.api.sending import Sent
 from skyweave.testbed.api.views import RunDetails
 from skyweave.testbed.errors import MissingError
 from skyweave.testbed.pages.guards import Visitor, acts, sees
@@ -98,4 +99,4 @@ def _shown(request: Request, run: str, name: str, asker: Asker) -> StreamingResp
         "Content-Length": str(file.bytes),
     }
     pieces = office_of(request).objects.read(path_of(row, name))
-    return StreamingResponse(pieces, media_type=kind, headers=headers)
+    return Sent(pieces, media_type=kind, headers=headers)

@@ -6,11 +6,17 @@
 
 from skyweave.testbed.node.sandbox.cage import lacking
 from skyweave.testbed.node.sandbox.groups import Group, Groups, Hierarchy
-from skyweave.testbed.node.sandbox.network import counters, default_devices, guard, unguard
+from skyweave.testbed.node.sandbox.network import (
+    Counters,
+    counters,
+    default_devices,
+    guard,
+    unguard,
+)
 from skyweave.testbed.node.sandbox.sandbox import Ground, Sandbox
 from skyweave.testbed.node.sandbox.tree import brings_python, unpack
 
 __all__ = [
-    "Ground", "Group", "Groups", "Hierarchy", "Sandbox", "brings_python", "counters",
+    "Counters", "Ground", "Group", "Groups", "Hierarchy", "Sandbox", "brings_python", "counters",
     "default_devices", "guard", "lacking", "unguard", "unpack",
 ]  # fmt: skip

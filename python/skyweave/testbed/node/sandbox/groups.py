@@ -136,8 +136,8 @@ class Group:
                 found |= {int(one) for one in (folder / "cgroup.procs").read_text().split()}
         return sorted(found - {0})
 
-    def freeze(self, frozen: bool) -> None:
-        """Let all stand still, or go on; back when the kernel says that they do.
+    def freeze(self, frozen: bool) -> Callable[[], None]:
+        """Tell all to stand still, or to go on; what it returns waits until they do.
 
         Where there is no freezer, every process is sent a signal instead.
         """
@@ -146,15 +146,16 @@ class Group:
                 continue
             if hierarchy.version == "v2":
                 (folder / "cgroup.freeze").write_text(str(int(frozen)))
-                _until(partial(_says, folder / "cgroup.events", f"frozen {int(frozen)}"))
+                said = partial(_says, folder / "cgroup.events", f"frozen {int(frozen)}")
             else:
                 word = "FROZEN" if frozen else "THAWED"
                 (folder / "freezer.state").write_text(word)
-                _until(partial(_says, folder / "freezer.state", word))
-            return
+                said = partial(_says, folder / "freezer.state", word)
+            return partial(_until, said)
         for pid in self.processes():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGSTOP if frozen else signal.SIGCONT)
+        return lambda: None
 
     def close(self) -> None:
         """Kill all that are in it, wait until they are gone, remove it."""

@@ -28,6 +28,8 @@ MOST_PAIRS = 10_000
 """Priorities and tables above these are the machine's own, such as the rule for ``main``."""
 NAMESPACES = Path("/run/netns")
 GUARD = "skyweave_node"
+LOWER_EFFORT = "ip dscp set 0x01 meta priority set 0:1"
+"""LE (RFC 8622), and the lowest band of Linux's queues that have bands."""
 NOT_PUBLIC = (
     "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12",
     "192.0.0.0/24", "192.0.2.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24",
@@ -36,6 +38,8 @@ NOT_PUBLIC = (
 """What is not global (RFC 6890), and multicast: an owner's network is in one of these."""
 
 
+Counters = list[tuple[str, int, int]]
+"""Of each device its name, bytes received and bytes sent."""
 _one_at_a_time = threading.Lock()
 """Addresses of pairs are looked for and taken."""
 
@@ -58,9 +62,10 @@ class Link:
 class RunNetwork:
     """The network of one run; made by :meth:`make`, and gone after :meth:`close`."""
 
-    def __init__(self, mark: str, run: str) -> None:
+    def __init__(self, mark: str, run: str, yields: bool = False) -> None:
+        """``yields``: what it sends is marked as lower effort, for queues on its way."""
         self.name = f"skyweave-{mark}-{run}"
-        self._run = run
+        self._run, self._yields = run, yields
         self.links: tuple[Link, ...] = ()
         self._there = (0, 0)
 
@@ -87,18 +92,19 @@ class RunNetwork:
         for number, (name, device) in enumerate(devices.items()):
             links.append(self._pair(number, name, device, used))
         self.links = tuple(links)
-        tool("nft", "-f", "-", given=_rules(self._table, self.links, reach, routes, most_bytes))
+        tool("nft", "-f", "-", given=self._rules(reach, routes, most_bytes))
         for number, link in enumerate(self.links):
             self._connect(number, link, routes)
 
-    def traffic(self) -> tuple[int, int]:
+    def traffic(self, seen: Counters | None = None) -> tuple[int, int]:
         """Return the bytes that the run has sent and received, with Ethernet headers.
 
-        What was counted last stays after the devices are gone.
+        ``seen``: counters that were just read. What was counted last stays after the devices are
+        gone.
         """
         sent = received = 0
         outer = {link.outer for link in self.links}
-        for name, into, out in counters():
+        for name, into, out in counters() if seen is None else seen:
             if name in outer:
                 sent, received = sent + into, received + out
         self._there = max(self._there[0], sent), max(self._there[1], received)
@@ -115,13 +121,54 @@ class RunNetwork:
         A frozen receiver's kernel goes on taking what comes, up to its buffer: megabytes that its
         owner would wait for.
         """
-        tool("nft", "flush", "chain", "ip", self._table, "pause")
-        if paused:
-            tool("nft", "add", "rule", "ip", self._table, "pause", "drop")
+        rule = f"add rule ip {self._table} pause drop\n" if paused else ""
+        tool("nft", "-f", "-", given=f"flush chain ip {self._table} pause\n{rule}")
 
     def close(self) -> None:
         """Take all of it away, however far it came."""
         remove(self.name, self._run)
+
+    def _rules(self, reach: Sequence[str], routes: list[dict[str, Any]], most_bytes: int) -> str:
+        """Return the rules of a run for nft; every value in them is a number, network or device."""
+        connected = [one["dst"] for one in routes if one.get("scope") == "link"]
+        lan = ipaddress.collapse_addresses(
+            ipaddress.IPv4Network(one) for one in (*NOT_PUBLIC, *connected) if one != "default"
+        )
+        own = ipaddress.collapse_addresses(ipaddress.IPv4Network(one) for one in reach)
+        outer = ", ".join(f'"{link.outer}"' for link in self.links)
+        lines = [
+            f"table ip {self._table} {{",
+            _set("lan", [str(one) for one in lan]),
+            _set("reach", [str(one) for one in own]),
+            f"quota cap {{ over {max(most_bytes, 1)} bytes }}",
+            "chain pause { }",
+            "chain forward { type filter hook forward priority -10; policy accept;",
+            f"iifname {{ {outer} }} jump pause",
+            f"oifname {{ {outer} }} jump pause",
+            f'iifname {{ {outer} }} quota name "cap" drop',
+            f'oifname {{ {outer} }} quota name "cap" drop',
+            f"oifname {{ {outer} }} ct state established,related accept",
+            f"oifname {{ {outer} }} drop",
+        ]
+        for link in self.links:
+            lines += [
+                f'iifname "{link.outer}" ip saddr != {link.address} drop',
+                *([f'iifname "{link.outer}" {LOWER_EFFORT}'] if self._yields else []),
+                f'iifname "{link.outer}" ip daddr @reach accept',
+                f'iifname "{link.outer}" oifname != "{link.device}" drop',
+                f'iifname "{link.outer}" ip daddr @lan drop',
+            ]
+        lines += [
+            "}",
+            "chain input { type filter hook input priority -10; policy accept;",
+            f"iifname {{ {outer} }} drop",
+            "}",
+            "chain source { type nat hook postrouting priority srcnat; policy accept;",
+            *(f"ip saddr {link.address} masquerade" for link in self.links),
+            "}",
+            "}",
+        ]
+        return "\n".join(lines) + "\n"
 
     @property
     def _table(self) -> str:
@@ -138,9 +185,11 @@ class RunNetwork:
         table = FIRST_TABLE + (int(gateway) - int(POOL[0])) // 2
         link = Link(name, device, outer, str(gateway + 1), str(gateway), table)
         mtu = json.loads(tool("ip", "-j", "link", "show", "dev", device))[0]["mtu"]
+        # one packet at a time: what a card's driver has merged would be counted with one header,
+        # and 3 % of what the run receives be taken for its owner's
         tool(
-            "ip", "link", "add", outer, "mtu", str(mtu), "type", "veth",
-            "peer", "name", name, "mtu", str(mtu), "netns", self.name,
+            "ip", "link", "add", outer, "mtu", str(mtu), "gso_max_segs", "1", "type", "veth",
+            "peer", "name", name, "mtu", str(mtu), "gso_max_segs", "1", "netns", self.name,
         )  # fmt: skip
         tool("ip", "addr", "add", f"{link.gateway}/31", "dev", outer)
         return link
@@ -236,51 +285,6 @@ def unguard() -> None:
     _tried("nft", "delete", "table", "ip", GUARD)
 
 
-def _rules(
-    table: str, links: Sequence[Link], reach: Sequence[str], routes: list[dict[str, Any]],
-    most_bytes: int,
-) -> str:  # fmt: skip
-    """Return the rules of a run for nft; every value in them is a number, network or device."""
-    connected = [one["dst"] for one in routes if one.get("scope") == "link"]
-    lan = ipaddress.collapse_addresses(
-        ipaddress.IPv4Network(one) for one in (*NOT_PUBLIC, *connected) if one != "default"
-    )
-    own = ipaddress.collapse_addresses(ipaddress.IPv4Network(one) for one in reach)
-    outer = ", ".join(f'"{link.outer}"' for link in links)
-    lines = [
-        f"table ip {table} {{",
-        _set("lan", [str(one) for one in lan]),
-        _set("reach", [str(one) for one in own]),
-        f"quota cap {{ over {max(most_bytes, 1)} bytes }}",
-        "chain pause { }",
-        "chain forward { type filter hook forward priority -10; policy accept;",
-        f"iifname {{ {outer} }} jump pause",
-        f"oifname {{ {outer} }} jump pause",
-        f'iifname {{ {outer} }} quota name "cap" drop',
-        f'oifname {{ {outer} }} quota name "cap" drop',
-        f"oifname {{ {outer} }} ct state established,related accept",
-        f"oifname {{ {outer} }} drop",
-    ]
-    for link in links:
-        lines += [
-            f'iifname "{link.outer}" ip saddr != {link.address} drop',
-            f'iifname "{link.outer}" ip daddr @reach accept',
-            f'iifname "{link.outer}" oifname != "{link.device}" drop',
-            f'iifname "{link.outer}" ip daddr @lan drop',
-        ]
-    lines += [
-        "}",
-        "chain input { type filter hook input priority -10; policy accept;",
-        f"iifname {{ {outer} }} drop",
-        "}",
-        "chain source { type nat hook postrouting priority srcnat; policy accept;",
-        *(f"ip saddr {link.address} masquerade" for link in links),
-        "}",
-        "}",
-    ]
-    return "\n".join(lines) + "\n"
-
-
 def _set(name: str, networks: list[str]) -> str:
     elements = f" elements = {{ {', '.join(networks)} }};" if networks else ""
     return f"set {name} {{ type ipv4_addr; flags interval;{elements} }}"
@@ -300,7 +304,7 @@ def _used_addresses() -> set[str]:
     return {address["local"] for one in said for address in one.get("addr_info", ())}
 
 
-def counters() -> list[tuple[str, int, int]]:
+def counters() -> Counters:
     """Return name, bytes received and bytes sent of all devices of this namespace."""
     found = []
     for line in Path("/proc/thread-self/net/dev").read_text().splitlines()[2:]:

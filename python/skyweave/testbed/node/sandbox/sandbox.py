@@ -48,9 +48,10 @@ class Ground:
 class Sandbox:
     """One run, from :meth:`prepare` to :meth:`close`, which may be called at any moment."""
 
-    def __init__(self, ground: Ground, run: str, limits: Limits) -> None:
+    def __init__(self, ground: Ground, run: str, limits: Limits, yields: bool = False) -> None:
+        """``yields``: it gives way to the owner, and what it sends is marked for it."""
         self.folder = ground.folder / "runs" / run
-        self.network = RunNetwork(ground.mark, run)
+        self.network = RunNetwork(ground.mark, run, yields)
         self._ground, self._run, self._limits = ground, run, limits
         self._group: Group | None = None
         self._process: subprocess.Popen[bytes] | None = None
@@ -107,9 +108,10 @@ class Sandbox:
 
     def freeze(self, frozen: bool) -> None:
         """Let all of its processes stand still with their network, or go on."""
+        assert self._group is not None
+        obeyed = self._group.freeze(frozen)
         self.network.pause(frozen)
-        if self._group is not None:
-            self._group.freeze(frozen)
+        obeyed()
 
     def kill(self) -> None:
         """End all of its processes; back when they are gone."""
