@@ -75,7 +75,8 @@ impl Head for Request {
         }
         let scheme = scheme.ok_or(malformed("a request has no scheme"))?;
         let path = path.ok_or(malformed("a request has no path"))?;
-        if !path.starts_with('/') && !(method == "OPTIONS" && path == "*") {
+        let of_server = method == "OPTIONS" && path == "*";
+        if !path.starts_with('/') && !of_server {
             return Err(malformed("the path of a request does not begin with a slash"));
         }
         let host = fields.all("host").next();
