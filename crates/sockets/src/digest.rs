@@ -50,8 +50,8 @@ pub(crate) fn wants(field: &str) -> bool {
 
 /// The value of a member of a dictionary (RFC 9651 §3.2), the last one if there are several.
 fn member<'a>(field: &'a str, name: &str) -> Option<&'a str> {
-    let members = field.split(',').filter_map(|member| member.trim().split_once('='));
-    let value = members.filter(|(key, _)| *key == name).next_back()?.1;
+    let mut members = field.split(',').filter_map(|member| member.trim().split_once('='));
+    let value = members.rfind(|(key, _)| *key == name)?.1;
     Some(value.split(';').next().unwrap_or(value).trim())
 }
 
