@@ -18,12 +18,15 @@ fn data(content: &[u8]) -> Vec<u8> {
     [data_head(content.len() as u64), content.to_vec()].concat()
 }
 
+/// A head, content and trailers.
+type Whole<H> = (Option<H>, Vec<u8>, Option<Fields>);
+
 /// Reads a message in pieces of `size` bytes: its head, its content and its trailers.
 fn read<H: Head>(
     mut message: Message<H>,
     stream: &[u8],
     size: usize,
-) -> Result<(Option<H>, Vec<u8>, Option<Fields>), Error> {
+) -> Result<Whole<H>, Error> {
     let (mut begun, mut content, mut trailers) = (None, Vec::new(), None);
     for mut piece in stream.chunks(size.max(1)) {
         while let Some(item) = message.next(&mut piece)? {
