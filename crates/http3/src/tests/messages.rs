@@ -22,11 +22,7 @@ fn data(content: &[u8]) -> Vec<u8> {
 type Whole<H> = (Option<H>, Vec<u8>, Option<Fields>);
 
 /// Reads a message in pieces of `size` bytes: its head, its content and its trailers.
-fn read<H: Head>(
-    mut message: Message<H>,
-    stream: &[u8],
-    size: usize,
-) -> Result<Whole<H>, Error> {
+fn read<H: Head>(mut message: Message<H>, stream: &[u8], size: usize) -> Result<Whole<H>, Error> {
     let (mut begun, mut content, mut trailers) = (None, Vec::new(), None);
     for mut piece in stream.chunks(size.max(1)) {
         while let Some(item) = message.next(&mut piece)? {

@@ -318,10 +318,8 @@ fn a_fetch_goes_on_when_the_server_was_started_anew() {
     let found = crate::fetch(&fetch, |progress| {
         let lost = |notice: &&Notice| matches!(notice, Notice::Again(_));
         again += progress.notices.iter().filter(lost).count();
-        if progress.bytes > 1_000_000 {
-            if first.take().is_some() {
-                second = Some(begin(address)); // the first one ended when it was dropped
-            }
+        if progress.bytes > 1_000_000 && first.take().is_some() {
+            second = Some(begin(address)); // the first one ended when it was dropped
         }
         true
     })
