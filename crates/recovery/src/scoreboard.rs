@@ -2,9 +2,8 @@
 
 use crate::rack::Rack;
 use crate::{DeliverySample, DeliverySampler, RttEstimator, SendSnapshot};
-use rangemap::RangeSet;
 use std::collections::{BTreeSet, VecDeque};
-use units::{Duration, Instant};
+use units::{Duration, Instant, Ranges};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
@@ -105,7 +104,7 @@ pub struct Scoreboard<D> {
     /// Transmissions in the order in which they left; entries that are settled are dropped lazily.
     order: VecDeque<(u64, u64)>,
     next_serial: u64,
-    sacked: RangeSet<u64>,
+    sacked: Ranges,
     sacked_packets: u64,
     lost: BTreeSet<u64>,
     in_flight_packets: u64,
@@ -125,7 +124,7 @@ impl<D> Default for Scoreboard<D> {
             una: 0,
             order: VecDeque::new(),
             next_serial: 0,
-            sacked: RangeSet::new(),
+            sacked: Ranges::default(),
             sacked_packets: 0,
             lost: BTreeSet::new(),
             in_flight_packets: 0,
@@ -271,18 +270,14 @@ impl<D> Scoreboard<D> {
         let next = self.next();
         let answer = Answer { echo, min_rtt: rtt.min() };
         let forward = self.forward;
+        let mut sacked = std::mem::take(&mut self.sacked);
         for (start, end) in sacks {
             let range = start.max(self.una)..end.min(next);
-            if range.start >= range.end {
-                continue;
-            }
-            let fresh: Vec<_> = self.sacked.gaps(&range).collect();
-            self.sacked.insert(range);
-            for seq in fresh.into_iter().flatten() {
-                self.sacked_packets += 1;
-                self.deliver(now, seq, &answer, &mut outcome);
-            }
+            self.sacked_packets += sacked.insert_with(range, |fresh| {
+                fresh.for_each(|seq| self.deliver(now, seq, &answer, &mut outcome));
+            });
         }
+        self.sacked = sacked;
         if ack > self.una && ack <= next {
             // Blocks of the same acknowledgement overtook nothing (tcp_ack: `prior_fack`).
             let highest = std::mem::replace(&mut self.forward, forward);
@@ -306,12 +301,7 @@ impl<D> Scoreboard<D> {
     fn drop_before(&mut self, ack: u64) {
         let count = (ack - self.una) as usize;
         self.packets.drain(..count);
-        if !self.sacked.is_empty() {
-            let below = self.una..ack;
-            let gone: u64 = self.sacked.overlapping(&below).map(|r| r.end.min(ack) - r.start).sum();
-            self.sacked_packets -= gone;
-            self.sacked.remove(below);
-        }
+        self.sacked_packets -= self.sacked.remove_before(ack);
         self.una = ack;
     }
 

@@ -79,7 +79,7 @@ impl World {
         }
         let delivered_bytes = self.connections[place].receiver().delivered_bytes();
         while let Some(next) = self.following.take_next(place, delivered_bytes) {
-            self.connections[next].open(now);
+            self.open(now, next);
             for (local, path) in self.connections[next].paths.clone().into_iter().enumerate() {
                 if self.following.is_present(path, now) {
                     self.connections[next].client.end.path_up(now, PathId(local as u8));

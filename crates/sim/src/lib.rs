@@ -3,6 +3,7 @@
 //! Sans-IO: time is virtual, randomness comes from the seed of the run; nothing is printed or read.
 //! The same [`RunConfig`] gives the same [`Outcome`] on every machine.
 
+mod agenda;
 mod config;
 mod connection;
 mod end;

@@ -1,6 +1,7 @@
 //! The event loop.
 
 use crate::SimError;
+use crate::agenda::Agenda;
 use crate::config::{RunConfig, instant};
 use crate::connection::{Connection, Phase, Side};
 use crate::exposure::Exposure;
@@ -54,7 +55,9 @@ pub(crate) struct World {
     /// What else happens to packets; nothing, except in runs with faults.
     channel: Option<InChannel>,
     /// Due times: links first, then client and server of each connection, then the channel.
-    due: Vec<Instant>,
+    agenda: Agenda,
+    /// All connections before this one are over: looked at when somebody asks what is due.
+    first_open: usize,
     sample_interval: Duration,
     next_sample: Instant,
     stop_at: Instant,
@@ -98,7 +101,8 @@ impl World {
         let updates: Vec<Vec<Update>> = updates.collect::<Result<_, _>>()?;
         Ok(Self {
             path_names: config.paths.iter().map(|path| path.name.clone()).collect(),
-            due: vec![Instant::FAR_FUTURE; links.len() + 2 * connections.len() + 1],
+            agenda: Agenda::new(links.len() + 2 * connections.len() + 1),
+            first_open: 0,
             channel: None,
             links,
             connections,
@@ -146,18 +150,13 @@ impl World {
     /// What is due first. A tie goes to the script, then to samples, links, endpoints, in order:
     /// what the script says about a moment holds for everything else in it. `None` when all is
     /// over.
-    fn earliest(&self) -> Option<(Instant, Source)> {
+    fn earliest(&mut self) -> Option<(Instant, Source)> {
         let scripted = self.script.get(self.script_next).map_or(Instant::FAR_FUTURE, |next| next.0);
         // What the script still says of paths concerns nobody when every connection is over.
-        if self.connections.iter().all(|c| c.phase == Phase::Over) {
-            return None;
+        while self.connections.get(self.first_open)?.phase == Phase::Over {
+            self.first_open += 1;
         }
-        let (mut index, mut first) = (0, Instant::FAR_FUTURE);
-        for (place, at) in self.due.iter().enumerate() {
-            if *at < first {
-                (index, first) = (place, *at);
-            }
-        }
+        let (index, first) = self.agenda.first();
         if scripted <= self.next_sample && scripted <= first {
             return Some((scripted, Source::Script));
         }
@@ -191,7 +190,7 @@ impl World {
                 connection
             }
             Action::Open { connection } => {
-                self.connections[connection].open(now);
+                self.open(now, connection);
                 connection
             }
             Action::End { connection } => {
@@ -221,6 +220,12 @@ impl World {
         }
     }
 
+    /// The client of a connection opens it.
+    pub(crate) fn open(&mut self, now: Instant, place: usize) {
+        self.connections[place].open(now);
+        self.first_open = self.first_open.min(place);
+    }
+
     /// Lets both ends of a connection act on what happened to it.
     pub(crate) fn attend(&mut self, now: Instant, place: usize) {
         for end in [Direction::Down, Direction::Up] {
@@ -232,8 +237,7 @@ impl World {
     /// A connection is over at both ends; what is on its way reaches nobody.
     pub(crate) fn close(&mut self, now: Instant, place: usize) {
         self.connections[place].end(now);
-        let base = self.links.len() + 2 * place;
-        self.due[base..base + 2].fill(Instant::FAR_FUTURE);
+        forget(&mut self.agenda, self.links.len() + 2 * place);
     }
 
     /// Hands over what has arrived at the far end of a link.
@@ -249,7 +253,7 @@ impl World {
                 }
             }
         }
-        self.due[index] = self.links[index].next_at().unwrap_or(Instant::FAR_FUTURE);
+        self.agenda.set(index, self.links[index].next_at());
     }
 
     /// Hands over what the channel has held up.
@@ -261,9 +265,8 @@ impl World {
     }
 
     fn plan_release(&mut self) {
-        let next = self.channel.as_ref().map_or(Instant::FAR_FUTURE, InChannel::next_at);
         let slot = self.links.len() + 2 * self.connections.len();
-        self.due[slot] = next;
+        self.agenda.set(slot, self.channel.as_ref().map(InChannel::next_at));
     }
 
     fn hand_over(&mut self, now: Instant, index: usize, wire: Wire) {
@@ -292,11 +295,11 @@ impl World {
             let wire = Wire { connection: place as u16, path, packet };
             // A packet that the link refuses is lost; its counters know why.
             let _refused = self.links[index].push(now, wire);
-            self.due[index] = self.links[index].next_at().unwrap_or(Instant::FAR_FUTURE);
+            self.agenda.set(index, self.links[index].next_at());
         }
-        let timer = self.side(place, end).poll_timeout().unwrap_or(Instant::FAR_FUTURE);
+        let timer = self.side(place, end).poll_timeout();
         let slot = self.links.len() + 2 * place + usize::from(end == Direction::Up);
-        self.due[slot] = timer;
+        self.agenda.set(slot, timer);
     }
 
     fn sample(&mut self, now: Instant) {
@@ -324,8 +327,7 @@ impl World {
             connection.take_events(place, &mut self.outcome.events);
             if connection.phase == Phase::Complete {
                 connection.end(now);
-                let base = self.links.len() + 2 * place;
-                self.due[base..base + 2].fill(Instant::FAR_FUTURE);
+                forget(&mut self.agenda, self.links.len() + 2 * place);
             }
         }
     }
@@ -350,6 +352,12 @@ impl World {
         self.outcome.path_names = self.path_names;
         self.outcome
     }
+}
+
+/// Nothing is due any more at both ends of a connection, the first of which has this place.
+fn forget(agenda: &mut Agenda, client: usize) {
+    agenda.set(client, None);
+    agenda.set(client + 1, None);
 }
 
 /// The rows that the applications of a connection have for the record, in the table of their kind.

@@ -7,12 +7,14 @@ mod bitrate;
 mod direction;
 mod instant;
 mod path;
+mod ranges;
 mod window;
 
 pub use bitrate::Bitrate;
 pub use direction::Direction;
 pub use instant::Instant;
 pub use path::PathId;
+pub use ranges::Ranges;
 pub use std::time::Duration;
 pub use window::{Window, union};
 

@@ -1,5 +1,6 @@
-use crate::{Bitrate, Duration, Instant, Window, union};
+use crate::{Bitrate, Duration, Instant, Ranges, Window, union};
 use proptest::prelude::*;
+use std::collections::BTreeSet;
 
 #[test]
 fn instants_saturate_instead_of_wrapping() {
@@ -65,6 +66,41 @@ proptest! {
         for at in (0..80).map(Instant::from_millis) {
             let within = |all: &[Window]| all.iter().any(|one| one.contains(at));
             prop_assert_eq!(within(&joined), within(&windows));
+        }
+    }
+}
+
+proptest! {
+    /// Against a set of single numbers: ranges, counts and what was new.
+    #[test]
+    fn ranges_are_a_set_of_numbers(steps in proptest::collection::vec((0_u8..4, 0_u64..60, 0_u64..12), 0..60)) {
+        let (mut ranges, mut model) = (Ranges::default(), BTreeSet::new());
+        for (kind, start, length) in steps {
+            if kind == 0 {
+                let below = start / 2;
+                let kept = model.split_off(&below);
+                prop_assert_eq!(ranges.remove_before(below), model.len() as u64);
+                model = kept;
+            } else {
+                let mut fresh = Vec::new();
+                let count = ranges.insert_with(start..start + length, |gap| fresh.extend(gap));
+                let new: Vec<u64> = (start..start + length).filter(|n| model.insert(*n)).collect();
+                prop_assert_eq!(count, new.len() as u64);
+                prop_assert_eq!(fresh, new);
+            }
+            let all: Vec<u64> = ranges.iter().cloned().flatten().collect();
+            prop_assert_eq!(ranges.count(), all.len() as u64);
+            prop_assert_eq!(&all, &model.iter().copied().collect::<Vec<_>>());
+            prop_assert!(ranges.iter().zip(ranges.iter().skip(1)).all(|(a, b)| a.end < b.start));
+            prop_assert!(ranges.iter().all(|range| !range.is_empty()));
+            prop_assert!((0..80).all(|n| ranges.contains(n) == model.contains(&n)));
+            for at in [0, 7, 30] {
+                let gaps: Vec<u64> = ranges.gaps(at..at + 25).flatten().collect();
+                let missing: Vec<u64> = (at..at + 25).filter(|n| !model.contains(n)).collect();
+                prop_assert_eq!(gaps, missing);
+            }
+            let (first, last) = (ranges.first().map(|r| r.start), ranges.last().map(|r| r.end - 1));
+            prop_assert_eq!((first, last), (model.first().copied(), model.last().copied()));
         }
     }
 }

@@ -4,7 +4,7 @@ use super::Endpoint;
 use crate::error::TransportError;
 use crate::event::Event;
 use crate::handshake::Level;
-use crate::path::{Health, Path};
+use crate::path::{Acked, Health, Path};
 use crate::space::chunks_of;
 use crate::space::{SentFrame, SentPacket};
 use crate::wire::{AckFrame, Frame};
@@ -21,7 +21,8 @@ impl Endpoint {
         let space = &mut self.handshake.space_mut(level).space;
         let acked = space
             .take_acked(ack)
-            .map_err(|()| TransportError::violation("acknowledged what was not sent"))?;
+            .map_err(|()| TransportError::violation("acknowledged what was not sent"))?
+            .packets;
         let Some(path) = self.paths.get_mut(0) else { return Ok(()) };
         let lost = path.settle(now, Some(space), ack, (Duration::ZERO, &acked));
         if !acked.is_empty() {
@@ -53,11 +54,11 @@ impl Endpoint {
                 .ok_or_else(|| TransportError::violation("acknowledged an unknown path"));
         };
         let largest = path.space.largest_acked;
-        let acked = path
+        let Acked { packets: acked, spurious } = path
             .space
             .take_acked(ack)
             .map_err(|()| TransportError::violation("acknowledged what was not sent"))?;
-        path.stats.spurious_losses += path.space.take_spurious(ack);
+        path.stats.spurious_losses += spurious;
         if acked.is_empty() {
             return Ok(());
         }

@@ -26,7 +26,7 @@ pub(crate) use carriers::Carriers;
 pub(crate) use ecn::{EcnPath, EcnSeen};
 pub(crate) use rest::Rest;
 pub(crate) use rtt::Rtt;
-pub(crate) use space::Space;
+pub(crate) use space::{Acked, Space};
 pub use stats::{Health, PathStats};
 pub(crate) use status::PathStatus;
 pub(crate) use table::{MAX_NETS, Paths};

@@ -3,6 +3,7 @@ use super::rtt::Rtt;
 use crate::space::{Received, SentPacket, SentPackets};
 use crate::wire::AckFrame;
 use std::collections::VecDeque;
+use std::ops::RangeInclusive;
 use units::Instant;
 
 /// A later packet by this many was acknowledged: lost (RFC 9002 §6.1.1, kPacketThreshold).
@@ -23,32 +24,52 @@ pub(crate) struct Space {
     pub ecn: EcnSeen,
     /// Packets found lost lately, and when: they may be acknowledged yet.
     lost: VecDeque<(u64, Instant)>,
+    /// The ranges of the last acknowledgement. The next one repeats most of them.
+    acked: Vec<RangeInclusive<u64>>,
+}
+
+/// What an acknowledgement brought.
+pub(crate) struct Acked {
+    pub packets: Vec<(u64, SentPacket)>,
+    /// Packets that had been found lost, and arrived after all.
+    pub spurious: u64,
 }
 
 impl Space {
-    /// Takes the packets that an acknowledgement covers for the first time, in order of number.
-    /// `Err`: it covers what was never sent.
-    pub fn take_acked(&mut self, ack: &AckFrame) -> Result<Vec<(u64, SentPacket)>, ()> {
-        let mut acked = Vec::new();
-        for range in ack.ranges.iter().rev() {
+    /// What an acknowledgement says for the first time: its ranges but the oldest ones that the
+    /// acknowledgement before had as well.
+    fn news<'ack>(&self, ack: &'ack AckFrame) -> &'ack [RangeInclusive<u64>] {
+        let pairs = ack.ranges.iter().rev().zip(self.acked.iter().rev());
+        let known = pairs.take_while(|(range, before)| range == before).count();
+        &ack.ranges[..ack.ranges.len() - known]
+    }
+
+    /// Takes the packets that an acknowledgement covers for the first time, in order of number, and
+    /// counts those among them that had been found lost. `Err`: it covers what was never sent.
+    pub fn take_acked(&mut self, ack: &AckFrame) -> Result<Acked, ()> {
+        let mut packets = Vec::new();
+        let news = self.news(ack);
+        for range in news.iter().rev() {
             if self.sent.has_unsent(range) {
                 return Err(()); // RFC 9000 §13.1, §21.4
             }
             for number in (*range.start()).max(self.sent.first())..=*range.end() {
-                acked.extend(self.sent.take(number).map(|packet| (number, packet)));
+                packets.extend(self.sent.take(number).map(|packet| (number, packet)));
             }
         }
+        let spurious = self.take_spurious(news);
         let largest = ack.ranges.first().map(|range| *range.end());
         self.largest_acked = self.largest_acked.max(largest);
-        Ok(acked)
+        self.acked.clone_from(&ack.ranges);
+        Ok(Acked { packets, spurious })
     }
 
-    /// How many packets that were found lost an acknowledgement covers.
-    pub fn take_spurious(&mut self, ack: &AckFrame) -> u64 {
+    /// How many packets that were found lost are in these ranges.
+    fn take_spurious(&mut self, ranges: &[RangeInclusive<u64>]) -> u64 {
         let before = self.lost.len();
         let covers = |number: &u64| {
-            let index = ack.ranges.partition_point(|range| range.start() > number);
-            ack.ranges.get(index).is_some_and(|range| range.contains(number))
+            let index = ranges.partition_point(|range| range.start() > number);
+            ranges.get(index).is_some_and(|range| range.contains(number))
         };
         self.lost.retain(|(number, _)| !covers(number));
         (before - self.lost.len()) as u64

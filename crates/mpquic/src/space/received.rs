@@ -1,8 +1,7 @@
 use crate::ecn::Ecn;
 use crate::wire::{AckFrame, EcnCounts};
-use rangemap::RangeInclusiveSet;
 use std::ops::RangeInclusive;
-use units::{Duration, Instant};
+use units::{Duration, Instant, Ranges};
 
 /// Ranges that are remembered and acknowledged; older ones are forgotten and what is below them
 /// counts as received (RFC 9000 §13.2.3, §13.2.4).
@@ -16,7 +15,7 @@ pub(crate) struct Received {
     /// The newest range; nearly every packet makes it longer by one.
     newest: Option<RangeInclusive<u64>>,
     /// Those before, never adjacent to it.
-    older: RangeInclusiveSet<u64>,
+    older: Ranges,
     /// Lower numbers count as received.
     floor: u64,
     largest_at: Instant,
@@ -37,7 +36,7 @@ impl Received {
         let newest = self.newest.as_ref();
         newest.is_some_and(|range| range.contains(&number))
             || number < self.floor
-            || (newest.is_some_and(|range| number < *range.start()) && self.older.contains(&number))
+            || (newest.is_some_and(|range| number < *range.start()) && self.older.contains(number))
     }
 
     /// A packet came; `delay` is how long its acknowledgement may wait.
@@ -60,28 +59,26 @@ impl Received {
         match &mut self.newest {
             Some(newest) if number == newest.end() + 1 => *newest = *newest.start()..=number,
             Some(newest) if number > *newest.end() => {
-                self.older.insert(std::mem::replace(newest, number..=number));
+                let before = std::mem::replace(newest, number..=number);
+                self.older.insert(*before.start()..*before.end() + 1);
             }
             Some(newest) if number + 1 >= *newest.start() => self.join(number),
-            Some(_) => self.older.insert(number..=number),
+            Some(_) => _ = self.older.insert(number..number + 1),
             None => self.newest = Some(number..=number),
         }
         while self.older.len() >= MAX_RANGES {
-            let Some(oldest) = self.older.first().cloned() else { break };
-            self.floor = oldest.end() + 1;
-            self.older.remove(oldest);
+            let Some(oldest) = self.older.pop_first() else { break };
+            self.floor = oldest.end;
         }
     }
 
     /// The packet just before the newest range came, and may close the gap before that.
     fn join(&mut self, number: u64) {
         let Some(newest) = &mut self.newest else { return };
-        let before = self.older.last().filter(|before| before.end() + 1 == number).cloned();
-        let start = before.as_ref().map_or(number, |before| *before.start());
+        let touches = self.older.last().is_some_and(|before| before.end == number);
+        let before = if touches { self.older.pop_last() } else { None };
+        let start = before.map_or(number, |before| before.start);
         *newest = start.min(*newest.start())..=*newest.end();
-        if let Some(before) = before {
-            self.older.remove(before);
-        }
     }
 
     /// The mark of a packet (RFC 9000 §13.4.1).
@@ -99,7 +96,7 @@ impl Received {
         let newest = self.newest.clone()?;
         let mut ranges = Vec::with_capacity(1 + self.older.len());
         ranges.push(newest);
-        ranges.extend(self.older.iter().rev().cloned());
+        ranges.extend(self.older.iter().rev().map(|range| range.start..=range.end - 1));
         let delay = (now - self.largest_at).as_micros() as u64 >> exponent;
         let ecn = (self.ecn != EcnCounts::default()).then_some(self.ecn);
         Some(AckFrame { delay, ranges, ecn })
@@ -116,7 +113,7 @@ impl Received {
         let Some(newest) = &self.newest else { return };
         let end = largest.min(newest.start().saturating_sub(1));
         if self.older.len() >= MAX_RANGES / 2 && end >= self.floor {
-            self.older.remove(self.floor..=end);
+            self.older.remove_before(end + 1);
             self.floor = end + 1;
         }
     }

@@ -1,7 +1,8 @@
 use super::buffer::SendBuffer;
-use rangemap::{RangeMap, RangeSet};
+use rangemap::RangeMap;
 use scheduler::Gap;
 use std::ops::Range;
+use units::Ranges;
 
 /// The sending half of a stream, or the sending side of CRYPTO data.
 #[derive(Debug, Default)]
@@ -11,11 +12,11 @@ pub(crate) struct SendHalf {
     /// Everything before was acknowledged.
     acked_to: u64,
     /// Acknowledged beyond `acked_to`.
-    acked: RangeSet<u64>,
+    acked: Ranges,
     /// First byte never sent.
     sent_to: u64,
     /// Sent beyond that, ahead of their turn.
-    ahead: RangeSet<u64>,
+    ahead: Ranges,
     /// To be sent again, first; with the path that carried it last.
     again: RangeMap<u64, u32>,
     /// The peer's limit.
@@ -79,8 +80,7 @@ impl SendHalf {
 
     /// Written and never sent, whatever the windows say.
     pub fn queued(&self) -> u64 {
-        let ahead: u64 = self.ahead.iter().map(|range| range.end - range.start).sum();
-        self.end() - self.sent_to - ahead
+        self.end() - self.sent_to - self.ahead.count()
     }
 
     /// Written, not sent yet, and within the stream's own limit; what went ahead included.
@@ -131,9 +131,10 @@ impl SendHalf {
         }
         self.sent_to = end;
         self.fin_sent |= fin;
-        if let Some(first) = self.ahead.first().filter(|first| first.start == end).cloned() {
+        if self.ahead.first().is_some_and(|first| first.start == end)
+            && let Some(first) = self.ahead.pop_first()
+        {
             self.sent_to = first.end;
-            self.ahead.remove(first);
         }
         Some((start..end, fin))
     }
@@ -145,11 +146,11 @@ impl SendHalf {
             Gap::Stream(bytes) => self.sent_to.saturating_add(bytes),
             Gap::Unsent(bytes) => self.behind_unsent(bytes),
         };
-        let start = self.ahead.get(&start).map_or(start, |sent| sent.end);
+        let start = self.ahead.get(start).map_or(start, |sent| sent.end);
         if start == self.sent_to || start >= self.end() {
             return None;
         }
-        let next = self.ahead.overlapping(&(start..u64::MAX)).next().map_or(u64::MAX, |r| r.start);
+        let next = self.ahead.behind(start).next().map_or(u64::MAX, |r| r.start);
         let allowed = self.highest_sent().saturating_add(window).min(self.max_data).min(next);
         let end = start.saturating_add(max).min(self.end()).min(allowed);
         if start >= end {
@@ -159,23 +160,25 @@ impl SendHalf {
         Some(start..end)
     }
 
-    /// The offset of the byte with `bytes` never-sent bytes before it.
-    fn behind_unsent(&self, mut bytes: u64) -> u64 {
-        let mut start = self.sent_to;
-        for sent in self.ahead.iter() {
-            let unsent = sent.start - start;
-            if bytes < unsent {
-                break;
+    /// The offset of the byte with `bytes` never-sent bytes before it. Those who ask mostly go on where
+    /// they were, at the end of what went ahead: the search begins there.
+    fn behind_unsent(&self, bytes: u64) -> u64 {
+        let mut unsent = self.highest_sent() - self.sent_to - self.ahead.count();
+        let mut next_start = None;
+        for sent in self.ahead.iter().rev() {
+            unsent -= next_start.map_or(0, |start| start - sent.end);
+            if bytes >= unsent {
+                return sent.end.saturating_add(bytes - unsent);
             }
-            (bytes, start) = (bytes - unsent, sent.end);
+            next_start = Some(sent.start);
         }
-        start.saturating_add(bytes)
+        self.sent_to.saturating_add(bytes)
     }
 
     /// Sent, not acknowledged bytes from `from` on: for schedulers that repeat.
     pub fn unacked_from(&self, from: u64, max: u64) -> Option<Range<u64>> {
         let from = from.max(self.acked_to);
-        let gap = self.acked.gaps(&(from..self.sent_to)).next()?;
+        let gap = self.acked.gaps(from..self.sent_to).next()?;
         Some(gap.start..gap.end.min(gap.start + max))
     }
 
@@ -191,7 +194,7 @@ impl SendHalf {
         if start >= range.end {
             return Vec::new();
         }
-        self.acked.gaps(&(start..range.end)).collect()
+        self.acked.gaps(start..range.end).collect()
     }
 
     /// The bytes of a packet arrived: how many left the buffer. An end alone has none.
@@ -213,9 +216,10 @@ impl SendHalf {
         }
         let mut end = fresh.end;
         // What was acknowledged out of order and now joins.
-        while let Some(first) = self.acked.first().filter(|first| first.start <= end).cloned() {
+        while self.acked.first().is_some_and(|first| first.start <= end)
+            && let Some(first) = self.acked.pop_first()
+        {
             end = end.max(first.end);
-            self.acked.remove(first);
         }
         let freed = end - self.acked_to;
         self.buffer.drop_front(freed as usize);
@@ -248,8 +252,8 @@ impl SendHalf {
         self.acked_to += dropped;
         self.buffer = SendBuffer::default();
         self.again = RangeMap::new();
-        self.ahead = RangeSet::new();
-        self.acked = RangeSet::new();
+        self.ahead = Ranges::default();
+        self.acked = Ranges::default();
         self.fin_again = None;
         dropped
     }

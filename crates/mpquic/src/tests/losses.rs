@@ -55,7 +55,7 @@ pub fn send(path: &mut Path, now: Instant) -> u64 {
 pub fn ack(path: &mut Path, now: Instant, numbers: &[u64], delay: Duration) -> Vec<u64> {
     let ranges = numbers.iter().map(|number| *number..=*number).collect();
     let ack = AckFrame { delay: 0, ranges, ecn: None };
-    let acked = path.space.take_acked(&ack).unwrap();
+    let acked = path.space.take_acked(&ack).unwrap().packets;
     let lost = path.settle(now, None, &ack, (delay, &acked));
     lost.into_iter().map(|(number, _)| number).collect()
 }

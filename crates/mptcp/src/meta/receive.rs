@@ -1,7 +1,6 @@
 //! Receiving side of the connection: reassembly by DSN, and the window that all subflows share.
 
-use rangemap::RangeSet;
-use units::{Duration, Instant};
+use units::{Duration, Instant, Ranges};
 
 /// The first window: half of `tcp_rmem[1]`, less what a window of 16 bits cannot say.
 const FIRST_WINDOW_BYTES: u64 = 65_535;
@@ -13,7 +12,7 @@ pub(crate) struct ReceiveBuffer {
     /// The application has read everything before.
     read: u64,
     mss_bytes: u64,
-    ranges: RangeSet<u64>,
+    ranges: Ranges,
     waiting_bytes: u64,
     duplicate_bytes: u64,
     limit_bytes: u64,
@@ -53,7 +52,7 @@ impl ReceiveBuffer {
             next: 0,
             read: 0,
             mss_bytes,
-            ranges: RangeSet::new(),
+            ranges: Ranges::default(),
             waiting_bytes: 0,
             duplicate_bytes: 0,
             limit_bytes,
@@ -78,13 +77,13 @@ impl ReceiveBuffer {
     }
 
     fn insert_beyond_hole(&mut self, range: std::ops::Range<u64>) -> u64 {
-        let fresh: u64 = self.ranges.gaps(&range).map(|gap| gap.end - gap.start).sum();
-        self.ranges.insert(range);
+        let fresh = self.ranges.insert(range);
         self.waiting_bytes += fresh;
-        if let Some(first) = self.ranges.first().filter(|first| first.start == self.next).cloned() {
+        if self.ranges.first().is_some_and(|first| first.start == self.next)
+            && let Some(first) = self.ranges.pop_first()
+        {
             self.waiting_bytes -= first.end - first.start;
             self.next = first.end;
-            self.ranges.remove(first);
         }
         self.make_room();
         fresh
@@ -157,7 +156,7 @@ impl ReceiveBuffer {
 
     /// A byte is here, in order or not.
     pub fn has(&self, dsn: u64) -> bool {
-        dsn < self.next || self.ranges.contains(&dsn)
+        dsn < self.next || self.ranges.contains(dsn)
     }
 
     pub fn waiting_bytes(&self) -> u64 {

@@ -1,10 +1,9 @@
 //! Receiving side of one subflow: reassembly by subflow sequence number, SACK, delayed ACKs.
 
 use crate::segment::{Payload, Sacks};
-use rangemap::RangeSet;
 use recovery::AckPolicy;
-use std::collections::{BTreeMap, VecDeque};
-use units::{Duration, Instant};
+use std::collections::VecDeque;
+use units::{Duration, Instant, Ranges};
 
 /// Linux keeps this many candidate blocks (`tcp_sack_block selective_acks[4]`).
 const RECENT_BLOCKS: usize = 4;
@@ -12,9 +11,10 @@ const RECENT_BLOCKS: usize = 4;
 #[derive(Debug, Default)]
 pub(crate) struct SubflowReceiver {
     next: u64,
-    waiting: BTreeMap<u64, Payload>,
+    /// What came behind a hole, in order of sequence numbers.
+    waiting: VecDeque<Payload>,
     waiting_bytes: u64,
-    ranges: RangeSet<u64>,
+    ranges: Ranges,
     /// A sequence number out of each recently changed block, the latest first.
     recent: VecDeque<u64>,
     duplicate: bool,
@@ -37,7 +37,7 @@ impl SubflowReceiver {
         mut deliver: impl FnMut(Payload),
     ) {
         let seq = payload.seq;
-        if seq < self.next || self.waiting.contains_key(&seq) {
+        if seq < self.next || self.ranges.contains(seq) {
             self.duplicate = true;
             self.acks.on_data(now, payload.bytes, false, rto);
             return;
@@ -75,26 +75,29 @@ impl SubflowReceiver {
 
     fn wait(&mut self, payload: Payload) {
         let seq = payload.seq;
-        self.waiting.insert(seq, payload);
         self.waiting_bytes += payload.bytes;
+        if self.waiting.back().is_none_or(|last| last.seq < seq) {
+            self.waiting.push_back(payload);
+        } else {
+            let place = self.waiting.partition_point(|other| other.seq < seq);
+            self.waiting.insert(place, payload);
+        }
         self.ranges.insert(seq..seq + 1);
-        let block = self.ranges.get(&seq).cloned().unwrap_or(seq..seq + 1);
+        let block = self.ranges.get(seq).cloned().unwrap_or(seq..seq + 1);
         self.recent.retain(|other| !block.contains(other));
         self.recent.push_front(seq);
         self.recent.truncate(RECENT_BLOCKS);
     }
 
     fn drain(&mut self, mut deliver: impl FnMut(Payload)) {
-        while let Some(entry) = self.waiting.first_entry() {
-            if *entry.key() != self.next {
-                break;
-            }
-            let payload = entry.remove();
+        while self.waiting.front().is_some_and(|first| first.seq == self.next)
+            && let Some(payload) = self.waiting.pop_front()
+        {
             self.waiting_bytes -= payload.bytes;
             self.next += 1;
             deliver(payload);
         }
-        self.ranges.remove(0..self.next);
+        self.ranges.remove_before(self.next);
         self.recent.retain(|seq| *seq >= self.next);
     }
 
@@ -110,14 +113,14 @@ impl SubflowReceiver {
 
     /// The data sequence numbers of what waits behind a hole of the subflow.
     pub fn waiting(&self) -> impl Iterator<Item = u64> {
-        self.waiting.values().map(|payload| payload.dsn)
+        self.waiting.iter().map(|payload| payload.dsn)
     }
 
     /// The SACK blocks of the next acknowledgement, `limit` at most.
     pub fn sacks(&self, limit: usize) -> Sacks {
         let mut sacks = Sacks::default();
         for seq in self.recent.iter().take(limit) {
-            if let Some(block) = self.ranges.get(seq) {
+            if let Some(block) = self.ranges.get(*seq) {
                 sacks.push((block.start, block.end));
             }
         }

@@ -1,5 +1,6 @@
 //! One end of a connection, whatever transport it speaks.
 
+mod plain;
 mod quic;
 mod tcp;
 mod tls;

@@ -3,6 +3,7 @@
 //! Keys are drawn anew in each process. No length depends on them: the key is Ed25519 and the serial
 //! number is set. So the same run puts packets of the same size on the links at the same times.
 
+use super::plain;
 use mpquic::rustls;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, ServerName};
 use std::sync::{Arc, OnceLock};
@@ -23,7 +24,7 @@ fn make() -> Option<(mpquic::Role, mpquic::Role)> {
     let mut roots = rustls::RootCertStore::empty();
     roots.add(certificate.clone()).ok()?;
     let versions = [&rustls::version::TLS13];
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let provider = Arc::new(plain::provider()?);
     let client = rustls::ClientConfig::builder_with_provider(provider.clone());
     let client = client.with_protocol_versions(&versions).ok()?;
     let mut client = client.with_root_certificates(roots).with_no_client_auth();
