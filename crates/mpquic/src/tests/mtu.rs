@@ -1,5 +1,6 @@
 //! How long the datagrams of a path may be, on paths that drop longer ones.
 
+use super::rebind::{Behind, Copies};
 use super::world::{Link, Own, World};
 use crate::*;
 use proptest::prelude::*;
@@ -59,6 +60,24 @@ fn a_black_hole_is_left() {
     world.links[0][0].mtu = 1250;
     world.transfer(60);
     assert!(found(&world, 0) <= 1250, "{}", found(&world, 0));
+}
+
+/// The client's NAT gives it another address, and the way there is narrower.
+#[test]
+fn a_path_that_moved_is_searched_anew() {
+    let moves_at = Instant::from_millis(400);
+    let World { client, links, .. } = world(0, &[1500]);
+    let mut server = Behind::new(0, &[(400, 1)], Copies::None);
+    server.own = Own::server(6_000_000, |config| config.most_datagram_bytes = MOST);
+    let [links, _] = links;
+    let mut world = World::new(client, server, links, 7);
+    world.run(moves_at, |_| false);
+    let of = |world: &World<Own, Behind>, net| world.server.own.endpoint.path_datagram_bytes(net);
+    assert_eq!(of(&world, PathId(0)), Some(MOST));
+    world.links[1][0].mtu = 1300;
+    world.transfer(60);
+    let found = of(&world, PathId(1)).unwrap();
+    assert!((1281..=1300).contains(&found), "{found}");
 }
 
 proptest! {
