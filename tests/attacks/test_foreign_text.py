@@ -100,8 +100,8 @@ def log_of_fetch(console: Console, text: str) -> None:
     paths = (PathState(text, True, 1, 1, 1.0),)
     notices = tuple(Notice(kind, text, text) for kind in ("up", "down", "one"))
     with Show(console, text) as show:
-        show.progress(FetchProgress(1, paths, notices))
-    say_fetched(console, Fetched(1, 1.0, False, paths * 2), Path(text.replace("\0", "")))
+        show.progress(FetchProgress(1, None, paths, notices))
+    say_fetched(console, Fetched(1, 1.0, False, False, 1, paths * 2), Path(text.replace("\0", "")))
 
 
 def study_progress(console: Console, text: str) -> None:

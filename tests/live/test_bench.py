@@ -7,15 +7,24 @@ import shutil
 from pathlib import Path
 
 import pytest
+from made_paths import path
 
 from skyweave.cli.bench import emulator as bench
 from skyweave.cli.bench import emulator_peers as bench_peers
+from skyweave.live.world.world import World
 from skyweave.model import config
 
 KEYS = {
     "tcp_cubic_1gbit_mbps", "relay_cores_1gbit", "unshaped_gbps", "relay_cores_per_gbps",
     "lateness_us", "udp_delay_error_ms", "rate_error_percent", "peers",
 }  # fmt: skip
+
+
+def most_offload_here() -> str:
+    """Return what a world's devices can do on this machine."""
+    with World([path("p", 10.0)]) as world:
+        world.start(100)
+        return str(world.finish()["statistics"]["offload"])
 
 
 def test_everything_is_measured(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -27,12 +36,23 @@ def test_everything_is_measured(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
     said: list[str] = []
     found = bench.measure_emulator(said.append)
     assert set(found) >= KEYS
-    assert found["tcp_cubic_1gbit_mbps"] > 0
+    for figure in (
+        "tcp_cubic_1gbit_mbps",
+        "steady_1gbit_mbps",
+        "unshaped_gbps",
+        "relay_cores_per_gbps",
+    ):
+        assert set(found[figure]) == {"offload", "plain"}
+        assert min(found[figure].values()) > 0
+    assert [(row["link"], row["way"]) for row in found["rounds"]] == [
+        ("1gbit", "offload"), ("1gbit", "plain"), ("unshaped", "offload"), ("unshaped", "plain"),
+    ]  # fmt: skip
+    assert [row["devices"] for row in found["rounds"]] == [most_offload_here(), "none"] * 2
     assert found["udp_delay_error_ms"]["p50"] > 0  # a packet is never early
     assert set(found["rate_error_percent"]) == {
         "10_mbps", "100_mbps", "500_mbps", "trace_with_zeros",
     }  # fmt: skip
-    assert len(said) == 8
+    assert len(said) == 10
     bench._print(found)
 
 

@@ -77,5 +77,6 @@ def test_an_interface_goes_and_comes_back(tmp_path: Path, victim: str, paths: li
     assert sorted(happened[: len(paths)]) == [f"up {path}" for path in paths]
     name = victim.partition("=")[0]
     assert happened[len(paths) :] == [f"down {name}", f"up {name}"]
-    assert sum(int(count) for _, _, count in carried) == len(data)
+    beside = sum(int(count) for _, _, count in carried) - len(data)
+    assert 0 <= beside < 1200  # what HTTP says beside the file
     assert (tmp_path / "out").read_bytes() == data

@@ -19,6 +19,9 @@ from skyweave.testbed.node.tools import tool, within
 LAN, PRINTER = "192.168.7.1", "192.168.7.9"
 OWNER, SERVER = "11.0.0.2", "11.0.0.1"
 """Public addresses, so far as the rules can tell."""
+LAN6, PRINTER6 = "2a00:11:0:7::1", "2a00:11:0:7::9"
+OWNER6, SERVER6, FAR6 = "2a00:11::2", "2a00:11::1", "2a00:12::1"
+"""The LAN's network is public, and of the owner's site; the far end is behind the server."""
 
 
 @dataclass(frozen=True)
@@ -48,8 +51,9 @@ class Owner:
         spaces = [str(one) for one in Path("/run/netns").glob(f"skyweave-{self.mark}-*")]
         devices = self.do(lambda: tool("ip", "-o", "link"))
         found = [line for line in devices.splitlines() if ": sw" in line]
-        rules = self.do(lambda: tool("ip", "rule") + tool("nft", "list", "tables"))
-        found += [line for line in rules.splitlines() if "198.18" in line or "skyweave" in line]
+        rules = self.do(lambda: routing() + tool("nft", "list", "tables"))
+        ours = ("198.18", "2001:2:", "skyweave")
+        found += [line for line in rules.splitlines() if any(one in line for one in ours)]
         return groups + spaces + found
 
 
@@ -61,6 +65,19 @@ def need_sandbox() -> None:
         pytest.skip(reason)
 
 
+def forward() -> None:
+    """Let the uplink carry for others; older kernels have no such word for IPv6."""
+    Path("/proc/sys/net/ipv4/conf/up0/forwarding").write_text("1")
+    six = Path("/proc/sys/net/ipv6/conf/up0/force_forwarding")
+    if six.exists():
+        six.write_text("1")
+
+
+def routing() -> str:
+    """Return rules and routes of both families, as ``ip`` lists them."""
+    return "".join(tool("ip", one, what) for one in ("-4", "-6") for what in ("rule", "route"))
+
+
 @contextmanager
 def owners() -> Iterator[Owner]:
     """Make an owner's machine and take it away."""
@@ -70,24 +87,30 @@ def owners() -> Iterator[Owner]:
     for name in names:
         tool("ip", "netns", "add", name)
         tool("ip", "-n", name, "link", "set", "lo", "up")
-    for device, own, other, theirs in (
-        ("lan0", LAN, printer, PRINTER), ("up0", OWNER, world, SERVER)
-    ):  # fmt: skip
+    for device, own, other, theirs, own6, theirs6 in (
+        ("lan0", LAN, printer, PRINTER, LAN6, PRINTER6),
+        ("up0", OWNER, world, SERVER, OWNER6, SERVER6),
+    ):
         tool("ip", "-n", owner, "link", "add", device, "type", "veth", "peer", "name", "eth0",
              "netns", other)  # fmt: skip
         tool("ip", "-n", owner, "addr", "add", f"{own}/24", "dev", device)
         tool("ip", "-n", other, "addr", "add", f"{theirs}/24", "dev", "eth0")
+        tool("ip", "-n", owner, "addr", "add", f"{own6}/64", "dev", device, "nodad")
+        tool("ip", "-n", other, "addr", "add", f"{theirs6}/64", "dev", "eth0", "nodad")
         tool("ip", "-n", owner, "link", "set", device, "up")
         tool("ip", "-n", other, "link", "set", "eth0", "up")
     tool("ip", "-n", owner, "route", "add", "default", "via", SERVER)
+    tool("ip", "-n", owner, "route", "add", "default", "via", SERVER6)
     tool("ip", "-n", world, "addr", "add", "12.0.0.1/32", "dev", "lo")
+    tool("ip", "-n", world, "addr", "add", f"{FAR6}/128", "dev", "lo")
+    tool("ip", "-n", printer, "route", "add", "default", "via", LAN6)
     tool("ip", "-n", printer, "route", "add", "default", "via", LAN)
     found = Owner(*(Path("/run/netns", name) for name in names), mark)
-    found.do(lambda: Path("/proc/sys/net/ipv4/conf/up0/forwarding").write_text("1"))
-    before = found.do(lambda: tool("ip", "rule") + tool("ip", "route"))
+    found.do(forward)
+    before = found.do(routing)
     try:
         yield found
-        assert found.do(lambda: tool("ip", "rule") + tool("ip", "route")) == before
+        assert found.do(routing) == before
     finally:
         for name in names:
             tool("ip", "netns", "del", name)

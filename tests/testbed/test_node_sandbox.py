@@ -24,6 +24,7 @@ from skyweave.testbed.node.beside import Beside
 from skyweave.testbed.node.sandbox import (
     Groups,
     Sandbox,
+    Ways,
     brings_python,
     cage,
     guard,
@@ -93,7 +94,7 @@ def test_a_run_reaches_the_world_and_nothing_of_the_owners(owner: Owner, tmp_pat
         assert code == 0, (sandbox.folder / "output.txt").read_text()
         reached = json.loads((sandbox.results / "reach.json").read_text())
         assert [host for host, able in reached.items() if able] == [FAR]
-        again, _ = ran(owner, tmp_path / "2", REACH % hosts, reach=(f"{SERVER}/32",))
+        again, _ = ran(owner, tmp_path / "2", REACH % hosts, ways=Ways((f"{SERVER}/32",)))
         reached = json.loads((again.results / "reach.json").read_text())
         assert [host for host, able in reached.items() if able] == [FAR, SERVER]
 

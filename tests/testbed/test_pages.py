@@ -506,6 +506,35 @@ def test_a_node_shows_its_clock_and_what_runs_carried(front):
     assert Browser(front, "admin").look("/pages/nodes/nobody/series").status_code == 404
 
 
+def test_a_node_shows_what_its_dish_and_modem_say(front):
+    agent = front.party("owner", "alice")
+    browser = Browser(front, "admin")
+    said = {"clock": {"offset_s": 0.01, "error_s": 0.02}, "version": "1"}
+
+    def beat(**more) -> int:
+        front.now += 30
+        body = json.dumps(said | more).encode()
+        return agent.ask("POST", "/agent/heartbeat", body).status_code
+
+    assert beat() == 200
+    series = json.loads(browser.good("/pages/nodes/alice/series"))
+    assert [len(series[one][0]) for one in ("dish", "ping", "radio", "quality")] == [0] * 4
+    assert 'data-chart="dish"' not in browser.good("/pages/nodes/alice")
+    first = front.now + 30
+    assert beat(dish={"down_mbps": 42.0, "ping_latency_ms": 31.0}) == 200
+    assert beat(dish={"down_mbps": -42.0}) == 400
+    assert beat(dish={"up_mbps": 4.0}, radio={"kind": "5g", "rsrp_dbm": -95.0}) == 200
+    series = json.loads(browser.good("/pages/nodes/alice/series"))
+    assert series["dish"] == [[first, front.now], [42.0, None], [None, 4.0]]
+    assert series["ping"] == [[first, front.now], [31.0, None]]
+    assert series["radio"] == [[front.now], [-95.0]]
+    assert series["quality"] == [[front.now], [None], [None]]
+    page = browser.good("/pages/nodes/alice")
+    assert "4.0 Mbit/s up" in page
+    assert "5G: RSRP \N{MINUS SIGN}95 dBm" in page
+    assert all(f'data-chart="{one}"' in page for one in ("dish", "ping", "radio", "quality"))
+
+
 def test_what_is_allowed_works_by_forms(front):
     """The other half of the matrix: pause, stop, fire, end, invite, token, revoke."""
     front.party("owner", "alice")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 
 import pytest
@@ -79,6 +80,15 @@ def beat(front: Front, version: str, offset_s: float) -> None:
             "kernel": "6.1.0", "isolation": "bubblewrap, cgroup v2", "free_bytes": 10**11,
             "policy": "from 22 to 6 o'clock; 5 GB a day; tcp and probes of anybody"}  # fmt: skip
     front.now += 30
+    turn = math.sin(front.now / 200)
+    said["dish"] = {
+        "down_mbps": 120 + 60 * turn, "up_mbps": 12 + 5 * turn, "obstructed_ratio": 0.01,
+        "ping_latency_ms": 34 + 8 * turn, "ping_drop_ratio": 0.002,
+    }  # fmt: skip
+    said["radio"] = {
+        "kind": "lte", "rsrp_dbm": -97 + 6 * turn, "rsrq_db": -11.0, "rssi_dbm": -67.0,
+        "sinr_db": 9 + 5 * turn,
+    }  # fmt: skip
     answer = front.agent.ask("POST", "/agent/heartbeat", json.dumps(said).encode())
     assert answer.status_code == 200, answer.text
 
@@ -172,10 +182,13 @@ def test_what_changes_is_shown_without_a_reload(open_page, served):
         page.evaluate("window.stayed = true")
     node.wait_for_selector(DRAWN.format("clock"))
     before = int(node.get_attribute("[data-chart=clock]", "data-points"))
+    told = int(node.get_attribute("[data-chart=dish]", "data-points"))
     beat(served, "0.2.1-new", 0.003)
     nodes.wait_for_selector("text=0.2.1-new")
     node.wait_for_selector("text=0.2.1-new")
     node.wait_for_selector(f"[data-chart=clock][data-points='{before + 1}'] canvas")
+    for chart in ("dish", "ping", "radio", "quality"):
+        node.wait_for_selector(f"[data-chart={chart}][data-points='{told + 1}'] canvas")
     node.wait_for_selector(DRAWN.format("carried"))
     plan = PLAN | {"node": "node-owner", "priority": "normal"}
     made = served.good("admin", "POST", "/experiments", plan)["runs"][0]
@@ -187,13 +200,15 @@ def test_what_changes_is_shown_without_a_reload(open_page, served):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", WIDTHS)
 def test_no_page_is_wider_than_the_window(open_page, served, scheme, width):
-    beat(served, "0.2.0", 0.002)
+    for number in range(20):
+        beat(served, "0.2.0", 0.002 + number * 1e-4)
     page, shots = open_page("admin", width, color_scheme=scheme), os.environ.get("SKYWEAVE_SHOTS")
     grounds = set()
     for name, where in {"sign-in": "/pages/sign-in", **places(served)}.items():
         page.goto(where)
         if name == "node":
-            page.wait_for_selector(DRAWN.format("carried"))
+            for chart in ("carried", "clock", "dish", "ping", "radio", "quality"):
+                page.wait_for_selector(DRAWN.format(chart))
         if name == "submit":  # with all that it can show
             page.check("[value=study]")
             page.check("[value=every]")

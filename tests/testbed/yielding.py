@@ -85,15 +85,18 @@ class Background:
         try:
             self.sandbox.prepare()
             self.sandbox.start([sys.executable, "-c", PROGRAM], {})
-            giving = Giving(self.sandbox, WatchedDevices(["up0"]), self._note, self._note)
+            giving = Giving(self.sandbox, WatchedDevices(["up0"]), self._note, self._over)
         finally:
             self._begun.set()
         self._ended.wait()
         giving.close()
         self.sandbox.close()
 
-    def _note(self, frozen: bool | str | None) -> None:
-        assert isinstance(frozen, bool), frozen  # it is ended only if the owner goes on for 30 s
+    def _over(self, fault: str | None) -> None:
+        assert fault is None, fault
+        self._ended.set()  # the owner went on for 30 s
+
+    def _note(self, frozen: bool) -> None:
         if frozen:
             self.frozen_at = time.monotonic()
             self.frozen.set()

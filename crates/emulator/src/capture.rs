@@ -1,6 +1,7 @@
 //! Captures, a file for each path. A thread of their own writes them: the relay never waits for a disk.
 
 use crate::EmulatorError;
+use crate::frame::Frame;
 use crate::pcapng::{End, header, interface, packet};
 use std::fs::File;
 use std::io::{self, Write};
@@ -29,6 +30,8 @@ type Fault = Arc<OnceLock<String>>;
 pub(crate) struct Capture {
     /// What each file gets next.
     pending: Vec<Vec<u8>>,
+    /// The frame that is being noted.
+    frame: Vec<u8>,
     /// [`Instant::ZERO`], in nanoseconds since 1970.
     epoch_ns: u64,
     chunks: SyncSender<Chunk>,
@@ -66,17 +69,18 @@ impl Capture {
         let report = Arc::clone(&fault);
         let thread = thread::Builder::new().name("skyweave-capture".to_owned());
         let thread = thread.spawn(move || write_all(files, &waiting, &done, &report))?;
-        Ok(Self { pending, epoch_ns, chunks, spare, fault, thread })
+        Ok(Self { pending, frame: Vec::new(), epoch_ns, chunks, spare, fault, thread })
     }
 
-    /// Notes a frame at one end of a link.
-    pub(crate) fn record(&mut self, link: usize, end: End, now: Instant, frame: &[u8]) {
+    /// Notes a frame at one end of a link, with its checksum complete.
+    pub(crate) fn record(&mut self, link: usize, end: End, now: Instant, frame: &Frame) {
         if self.fault.get().is_some() {
             return;
         }
         let path = link / 2;
         let time_ns = self.epoch_ns.saturating_add(now.as_nanos());
-        packet(&mut self.pending[path], interface(link, end), time_ns, frame);
+        frame.write_complete(&mut self.frame);
+        packet(&mut self.pending[path], interface(link, end), time_ns, &self.frame);
         if self.pending[path].len() >= CHUNK_BYTES {
             self.hand_over(path);
         }

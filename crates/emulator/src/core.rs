@@ -4,16 +4,17 @@ use crate::EmulatorError;
 use crate::capture::Capture;
 use crate::device::Device;
 use crate::frame::{Frame, Pool};
+use crate::offload::{Offload, Run};
 use crate::pcapng::End;
 use crate::samples::{Sample, Sampler};
-use crate::statistics::{LatenessHistogram, Statistics};
+use crate::statistics::{Counts, LatenessHistogram, Statistics};
 use link::{CapacityConfig, DelayConfig, Direction, Link, LinkError, LossConfig, QueueConfig};
 use serde::{Deserialize, Serialize};
 use std::io;
-use units::Instant;
+use units::{Duration, Instant};
 
-/// The largest IP packet.
-const MAX_FRAME_BYTES: usize = 1 << 16;
+/// With offload, how long a frame may wait for its neighbours.
+const MERGE_WINDOW: Duration = Duration::from_micros(100);
 
 /// What changes about a link that is in use; times in a series count from the epoch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -36,32 +37,41 @@ pub(crate) struct Core<D> {
     names: Vec<String>,
     links: Vec<Link<Frame>>,
     devices: Vec<D>,
+    offload: Offload,
     pool: Pool,
-    scratch: Box<[u8]>,
+    read: Box<[u8]>,
+    run: Run,
+    /// When each frame of the run was due.
+    due: Vec<Instant>,
     sampler: Sampler,
     lateness: LatenessHistogram,
-    device_drops: u64,
+    counts: Counts,
     capture: Option<Capture>,
 }
 
 impl<D: Device> Core<D> {
-    /// `names` of the paths; two `links` and two `devices` for each.
+    /// `names` of the paths; two `links` and two `devices` for each, all with the same offload.
     pub(crate) fn new(
         names: Vec<String>,
         links: Vec<Link<Frame>>,
         devices: Vec<D>,
+        offload: Offload,
         sampler: Sampler,
         capture: Option<Capture>,
     ) -> Self {
+        let pool = Pool::default();
         Self {
             names,
             links,
             devices,
-            pool: Pool::default(),
-            scratch: vec![0; MAX_FRAME_BYTES].into_boxed_slice(),
+            offload,
+            read: pool.largest(),
+            pool,
+            run: Run::default(),
+            due: Vec::new(),
             sampler,
             lateness: LatenessHistogram::new(),
-            device_drops: 0,
+            counts: Counts::default(),
             capture,
         }
     }
@@ -80,54 +90,86 @@ impl<D: Device> Core<D> {
         self.sampler.begin(now);
     }
 
-    /// Takes one frame from a device onto its link: whether there was one.
+    /// Takes one packet from a device onto its link, split into frames: how many; 0 if none waits.
     ///
     /// # Errors
     /// [`EmulatorError::Device`] when the device is gone.
-    pub(crate) fn receive(&mut self, now: Instant, device: usize) -> Result<bool, EmulatorError> {
+    pub(crate) fn receive(&mut self, now: Instant, device: usize) -> Result<usize, EmulatorError> {
         let link = device ^ 1;
-        let read = self.devices[device].receive(&mut self.scratch);
+        let read = self.devices[device].receive(&mut self.read);
         let Some(length) = read.map_err(|error| self.gone(link, device, "read", error))? else {
-            return Ok(false);
+            return Ok(0);
         };
         self.take_samples(now);
-        let bytes = &self.scratch[..length];
-        if let Some(capture) = &mut self.capture {
-            capture.record(link, End::In, now, bytes);
+        let packet = self.pool.packet(&mut self.read, length, self.offload);
+        self.counts.odd_headers += u64::from(packet.is_odd());
+        let mut frames = 0;
+        for frame in packet.frames() {
+            frames += 1;
+            if let Some(capture) = &mut self.capture {
+                capture.record(link, End::In, now, &frame);
+            }
+            // What the link refuses is lost; its counters know why.
+            let _refused = self.links[link].push(now, frame);
         }
-        // What the link refuses is lost; its counters know why.
-        let _refused = self.links[link].push(now, self.pool.frame(bytes));
-        Ok(true)
+        self.counts.reads += 1;
+        self.counts.frames_read += frames as u64;
+        Ok(frames)
     }
 
-    /// Writes the next frame that a link has delivered by `now`: whether there was one.
+    /// Whether what a link has delivered by `now` is to be written: neighbours of a flow that come
+    /// shortly after are waited for if the devices take them as one.
+    pub(crate) fn is_due(&mut self, now: Instant, link: usize) -> bool {
+        self.take_samples(now);
+        self.links[link].advance(now);
+        self.links[link].settled_at(self.window()).is_some_and(|at| at <= now)
+    }
+
+    /// Writes the next frame that a link has delivered by `now`, and in one write those that follow it
+    /// in its flow: how many.
     ///
     /// # Errors
     /// [`EmulatorError::Device`] when the device is gone.
-    pub(crate) fn deliver(&mut self, now: Instant, link: usize) -> Result<bool, EmulatorError> {
-        if self.links[link].next_at().is_none_or(|next| next > now) {
-            return Ok(false);
-        }
+    pub(crate) fn deliver(&mut self, now: Instant, link: usize) -> Result<usize, EmulatorError> {
         self.take_samples(now);
-        let Some((due, frame)) = self.links[link].pop_timed(now) else {
-            return Ok(false);
-        };
-        let sent = self.devices[link].send(&frame);
+        let (run, offload) = (&mut self.run, self.offload);
+        run.clear();
+        self.due.clear();
+        while let Some((due, frame)) =
+            self.links[link].pop_timed_if(now, |frame| run.admits(frame, offload))
+        {
+            run.push(frame);
+            self.due.push(due);
+        }
+        let frames = self.due.len();
+        let sent = run.write(offload, |parts| self.devices[link].send(parts));
+        let Some(sent) = sent else { return Ok(0) };
         if sent.map_err(|error| self.gone(link, link, "written", error))? {
-            self.lateness.record(now.since(due));
+            self.counts.writes += 1;
+            self.counts.frames_written += frames as u64;
+            self.due.iter().for_each(|due| self.lateness.record(now.since(*due)));
             if let Some(capture) = &mut self.capture {
-                capture.record(link, End::Out, now, &frame);
+                self.run
+                    .frames()
+                    .iter()
+                    .for_each(|frame| capture.record(link, End::Out, now, frame));
             }
         } else {
-            self.device_drops += 1;
+            self.counts.device_drops += frames as u64;
         }
-        Ok(true)
+        self.run.clear();
+        Ok(frames)
     }
 
-    /// When something is due: never later than in truth.
+    /// When something is to be done: never later than in truth.
     pub(crate) fn next_at(&self) -> Instant {
-        let deliveries = self.links.iter().filter_map(Link::next_at);
+        let window = self.window();
+        let deliveries = self.links.iter().filter_map(|link| link.settled_at(window));
         deliveries.fold(self.sampler.next_at(), Instant::min)
+    }
+
+    fn window(&self) -> Duration {
+        if self.offload.has_header() { MERGE_WINDOW } else { Duration::ZERO }
     }
 
     /// Takes the samples that are due by `now`, before any link is called with a later time.
@@ -180,7 +222,8 @@ impl<D: Device> Core<D> {
             links: names.zip(totals).collect(),
             lateness_us: self.lateness.summary(),
             cpu_s: 0.0,
-            device_drops: self.device_drops,
+            offload: self.offload,
+            counts: self.counts,
             capture_error: self.capture.as_ref().and_then(Capture::fault).map(str::to_owned),
         }
     }

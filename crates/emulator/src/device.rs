@@ -1,19 +1,19 @@
 use rustix::fd::OwnedFd;
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::Errno;
-use std::io;
+use std::io::{self, IoSlice};
 use std::sync::Arc;
 
-/// Where frames come from and go to; an IP packet each.
+/// Where packets come from and go to; behind a header each, if they have offload.
 pub(crate) trait Device {
-    /// Reads one frame into `buffer`: its length, or `None` if none waits.
+    /// Reads one packet into `buffer`: its length, or `None` if none waits.
     fn receive(&mut self, buffer: &mut [u8]) -> io::Result<Option<usize>>;
 
-    /// Writes one frame: whether the device took it.
-    fn send(&mut self, frame: &[u8]) -> io::Result<bool>;
+    /// Writes one packet, which is these parts: whether the device took it.
+    fn send(&mut self, parts: &[IoSlice<'_>]) -> io::Result<bool>;
 }
 
-/// A TUN device (`IFF_TUN | IFF_NO_PI`), or anything else whose reads and writes are frames.
+/// A TUN device (`IFF_TUN | IFF_NO_PI`), or anything else whose reads and writes are packets.
 #[derive(Debug)]
 pub(crate) struct Tun {
     fd: Arc<OwnedFd>,
@@ -43,8 +43,8 @@ impl Device for Tun {
         }
     }
 
-    fn send(&mut self, frame: &[u8]) -> io::Result<bool> {
-        match rustix::io::write(&self.fd, frame) {
+    fn send(&mut self, parts: &[IoSlice<'_>]) -> io::Result<bool> {
+        match rustix::io::writev(&self.fd, parts) {
             Ok(_) => Ok(true),
             // An interface that is down says EIO, one without memory or room the others; EINVAL is
             // said of a frame that is no IP packet.

@@ -4,7 +4,7 @@ use crate::core::{Change, Core, side};
 use crate::device::Tun;
 use crate::run::{Inbox, Tasks, run, tasks};
 use crate::samples::{Sample, Sampler};
-use crate::{EmulatorError, Statistics};
+use crate::{EmulatorError, Offload, Statistics};
 use link::{Direction, PathConfig, build_paths};
 use std::any::Any;
 use std::os::fd::OwnedFd;
@@ -26,6 +26,8 @@ pub struct RelayConfig {
     pub epoch_ns: u64,
     /// Spacing of the samples, in milliseconds.
     pub sample_interval_ms: u64,
+    /// What all devices give and take.
+    pub offload: Offload,
     /// A folder for captures, `NAME.pcapng` of each path; none if absent.
     pub capture: Option<PathBuf>,
 }
@@ -53,7 +55,7 @@ struct Report {
 
 impl Relay {
     /// Starts a relay in a thread of its own. `devices` are the client's and the server's of each path,
-    /// open TUN devices (`IFF_TUN | IFF_NO_PI`); they become non-blocking.
+    /// open TUN devices (`IFF_TUN | IFF_NO_PI`, and what the offload names); they become non-blocking.
     ///
     /// # Errors
     /// [`EmulatorError`] when the description makes no sense or a device or a file cannot be used.
@@ -214,7 +216,7 @@ fn build(
     let sampler = Sampler::new(Duration::from_millis(config.sample_interval_ms));
     let begin = |folder: &PathBuf| Capture::create(folder, &names(config), clock.wall_epoch_ns());
     let capture = config.capture.as_ref().map(begin).transpose()?;
-    Ok(Core::new(names(config), links, tuns, sampler, capture))
+    Ok(Core::new(names(config), links, tuns, config.offload, sampler, capture))
 }
 
 fn names(config: &RelayConfig) -> Vec<String> {

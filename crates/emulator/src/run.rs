@@ -98,7 +98,9 @@ pub(crate) fn run(core: &mut Core<Tun>, clock: Clock, inbox: &Inbox) -> Result<(
             unfinished |= batch(|| core.receive(clock.now(), device))?;
         }
         for link in 0..descriptors.len() {
-            unfinished |= batch(|| core.deliver(clock.now(), link))?;
+            if core.is_due(clock.now(), link) {
+                unfinished |= batch(|| core.deliver(clock.now(), link))?;
+            }
         }
         core.take_samples(clock.now());
         let pause = if unfinished { Timespec::default() } else { clock.until(core.next_at()) };
@@ -109,11 +111,14 @@ pub(crate) fn run(core: &mut Core<Tun>, clock: Clock, inbox: &Inbox) -> Result<(
     }
 }
 
-/// Repeats `step` while it has something to do; whether it was stopped at the limit.
-fn batch(mut step: impl FnMut() -> Result<bool, EmulatorError>) -> Result<bool, EmulatorError> {
-    for _ in 0..BATCH {
-        if !step()? {
-            return Ok(false);
+/// Repeats `step`, which says how many frames it moved, until there is none; whether it was stopped
+/// at the limit.
+fn batch(mut step: impl FnMut() -> Result<usize, EmulatorError>) -> Result<bool, EmulatorError> {
+    let mut moved = 0;
+    while moved < BATCH {
+        match step()? {
+            0 => return Ok(false),
+            frames => moved += frames,
         }
     }
     Ok(true)

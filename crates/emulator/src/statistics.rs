@@ -1,3 +1,4 @@
+use crate::Offload;
 use hdrhistogram::Histogram;
 use link::LinkTotals;
 use serde::Serialize;
@@ -13,10 +14,30 @@ pub struct Statistics {
     pub lateness_us: Lateness,
     /// Seconds of processor that the relay's thread has used.
     pub cpu_s: f64,
-    /// Frames that the links delivered and a device did not take: it was down or full.
-    pub device_drops: u64,
+    /// What the devices give and take.
+    pub offload: Offload,
+    /// What has passed the devices.
+    #[serde(flatten)]
+    pub counts: Counts,
     /// Why the capture has stopped, if it has.
     pub capture_error: Option<String>,
+}
+
+/// What has passed the devices of a relay.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct Counts {
+    /// Packets read; with offload, one may be many frames.
+    pub reads: u64,
+    /// Frames that they were.
+    pub frames_read: u64,
+    /// Packets read whose offload header cannot be followed; each passes as one frame.
+    pub odd_headers: u64,
+    /// Packets written.
+    pub writes: u64,
+    /// Frames that they were.
+    pub frames_written: u64,
+    /// Frames that the links delivered and a device did not take: it was down or full.
+    pub device_drops: u64,
 }
 
 /// The time from the moment at which a link delivers a frame to its write, in microseconds.

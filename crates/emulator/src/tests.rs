@@ -1,15 +1,17 @@
 //! The core is driven with devices that are queues; the thread with pairs of sockets.
 
+use crate::Offload;
 use crate::core::Core;
 use crate::device::Device;
 use crate::samples::Sampler;
 use link::{LinkConfig, PathConfig, build_paths};
 use std::collections::VecDeque;
-use std::io;
+use std::io::{self, IoSlice};
 use units::{Duration, Instant};
 
 mod captures;
 mod core;
+mod offload;
 mod relay;
 mod verdicts;
 
@@ -46,9 +48,10 @@ impl Device for Fake {
         }))
     }
 
-    fn send(&mut self, frame: &[u8]) -> io::Result<bool> {
+    fn send(&mut self, parts: &[IoSlice<'_>]) -> io::Result<bool> {
+        let written = parts.iter().flat_map(|part| part.iter().copied()).collect();
         match self.mood {
-            Mood::Takes => self.written.push(frame.to_vec()),
+            Mood::Takes => self.written.push(written),
             Mood::Refuses => return Ok(false),
             Mood::Gone => return Err(io::ErrorKind::NotFound.into()),
         }
@@ -74,18 +77,23 @@ fn path(name: &str, link: LinkConfig) -> PathConfig {
 }
 
 fn core_of(paths: &[PathConfig]) -> Core<Fake> {
+    core_with(paths, Offload::None)
+}
+
+fn core_with(paths: &[PathConfig], offload: Offload) -> Core<Fake> {
     let links = build_paths(paths, 1).expect("the test's description is valid");
     let devices = links.iter().map(|_| Fake::default()).collect();
     let names = paths.iter().map(|path| path.name.clone()).collect();
-    Core::new(names, links, devices, Sampler::new(Duration::from_millis(100)), None)
+    let sampler = Sampler::new(Duration::from_millis(100));
+    Core::new(names, links, devices, offload, sampler, None)
 }
 
 /// A frame arrives at a device and is taken at once.
 fn arrive(core: &mut Core<Fake>, now: Instant, device: usize, frame: &[u8]) {
     core.devices_mut()[device].to_read.push_back(frame.to_vec());
-    assert!(core.receive(now, device).expect("the device is there"));
+    assert!(core.receive(now, device).expect("the device is there") > 0);
 }
 
 fn deliver_all(core: &mut Core<Fake>, now: Instant, link: usize) {
-    while core.deliver(now, link).expect("the device is there") {}
+    while core.deliver(now, link).expect("the device is there") > 0 {}
 }

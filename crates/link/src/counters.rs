@@ -31,7 +31,7 @@ impl Counters {
 }
 
 /// Sums of one link over a run, as a record keeps them.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[expect(missing_docs, reason = "the names say it; python/skyweave/model/totals.py lists them")]
 pub struct LinkTotals {
     pub in_packets: u64,

@@ -6,7 +6,7 @@ use crate::queue::Queue;
 use crate::server::Server;
 use crate::{Counters, InFlight};
 use std::collections::VecDeque;
-use units::{Instant, Window};
+use units::{Duration, Instant, Window};
 
 mod change;
 
@@ -115,6 +115,23 @@ impl<P: WireSize> Link<P> {
         (next != Instant::FAR_FUTURE).then_some(next)
     }
 
+    /// When everything has arrived that is known to arrive within `window` of [`Link::next_at`]; the
+    /// end of the window, if more is likely to. For callers that take packets together: a packet that
+    /// has no neighbour is not waited for.
+    pub fn settled_at(&self, window: Duration) -> Option<Instant> {
+        let next = self.next_at()?;
+        let Some(last) = self.flight.back() else { return Some(next) };
+        let end = next + window;
+        if !self.doomed && self.delivery <= end {
+            return Some(if self.queue.packets() > 1 { end } else { self.delivery });
+        }
+        if last.delivery <= end {
+            return Some(last.delivery);
+        }
+        let within = self.flight.partition_point(|flying| flying.delivery <= end);
+        Some(self.flight[within - 1].delivery)
+    }
+
     /// The next packet that has arrived at the far end by `now`, in the order of departure. Call
     /// again until it yields `None`.
     pub fn pop(&mut self, now: Instant) -> Option<P> {
@@ -124,8 +141,18 @@ impl<P: WireSize> Link<P> {
     /// Like [`Link::pop`], with the moment at which the packet arrived at the far end, which a late
     /// call does not change.
     pub fn pop_timed(&mut self, now: Instant) -> Option<(Instant, P)> {
+        self.pop_timed_if(now, |_| true)
+    }
+
+    /// Like [`Link::pop_timed`], if the packet is one that the caller wants; else it stays.
+    pub fn pop_timed_if(
+        &mut self,
+        now: Instant,
+        wants: impl FnOnce(&P) -> bool,
+    ) -> Option<(Instant, P)> {
         self.advance(now);
-        if self.flight.front()?.delivery > now {
+        let first = self.flight.front()?;
+        if first.delivery > now || !wants(&first.packet) {
             return None;
         }
         let arrived = self.flight.pop_front()?;

@@ -108,7 +108,7 @@ impl QuicGateway {
         let origins = request.origins.into_iter();
         let origins = origins.map(|one| Origin { name: one.name, addresses: one.addresses });
         let origins = Origins::new(origins.collect()).map_err(raise)?;
-        let bound = request.server.bind(GATEWAY, bound_for_gateway);
+        let bound = request.server.bind(&[GATEWAY], bound_for_gateway);
         let (server, fingerprint) = bound.map_err(raise)?;
         let port = server.port();
         Ok(Self { origins, server: Mutex::new(server), fingerprint, port })

@@ -6,9 +6,9 @@ use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use serde::{Deserialize, Serialize};
 use sockets::{
-    Anchor, AwareService, Behaviour, Carry, Clock, Fetch, Files, HQ_INTEROP, Hints, Identity,
-    Limits, Local, Notice, Options, PathReport, Progress, RetryPolicy, Served, Server,
-    ServerConfig, SocketError, TransferServer, bound_for_files,
+    Anchor, AwareService, Behaviour, Carry, Clock, Fetch, Files, H3, HQ_INTEROP, Hints, Identity,
+    Limits, Local, More, Notice, Options, PathReport, Progress, RetryPolicy, Served, Server,
+    ServerConfig, SocketError, TransferServer, bound_for_files, check_token,
 };
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -27,6 +27,11 @@ struct FetchRequest {
     pin: Option<String>,
     ca: Option<PathBuf>,
     timeout_s: f64,
+    retry_for_s: f64,
+    hq: bool,
+    resume: bool,
+    token: Option<String>,
+    most_bytes_per_second: Option<u64>,
     options: Options,
 }
 
@@ -44,18 +49,19 @@ pub(crate) struct Listen {
 }
 
 impl Listen {
-    /// A server for the protocol `alpn`, whose clients may make it hold no more than `bound` says, and
+    /// A server for the protocols `alpn`, whose clients may make it hold no more than `bound` says, and
     /// the fingerprint of its certificate.
     pub fn bind(
         &self,
-        alpn: &[u8],
+        alpn: &[&[u8]],
         bound: impl FnOnce(&mut mpquic::Config),
     ) -> Result<(Server, String), SocketError> {
         let identity = match (&self.cert, &self.key) {
             (Some(cert), Some(key)) => Identity::from_files(cert, key),
             _ => Identity::self_signed(&self.names),
         }?;
-        let mut endpoint = self.options.config(identity.role(alpn)?)?;
+        let mut endpoint = self.options.config(identity.role_of(alpn)?)?;
+        endpoint.reset_key = identity.reset_key();
         bound(&mut endpoint);
         let config = ServerConfig {
             endpoint,
@@ -75,6 +81,8 @@ impl Listen {
 struct ServeRequest {
     root: PathBuf,
     hidden: bool,
+    hq: bool,
+    token: Option<String>,
     server: Listen,
 }
 
@@ -107,6 +115,7 @@ pub(crate) struct PathState<'a> {
 #[derive(Serialize)]
 struct State<'a> {
     bytes: u64,
+    total: Option<u64>,
     paths: Vec<PathState<'a>>,
     notices: Vec<(&'static str, String, String)>,
 }
@@ -116,6 +125,8 @@ struct Done<'a> {
     bytes: u64,
     seconds: f64,
     multipath: bool,
+    verified: bool,
+    connections: u32,
     paths: Vec<PathState<'a>>,
 }
 
@@ -134,6 +145,7 @@ pub(crate) fn words(notice: &Notice) -> (&'static str, String, String) {
         Notice::PathUp(path) => ("up", path.clone(), String::new()),
         Notice::PathDown(path, why) => ("down", path.clone(), why.clone()),
         Notice::OnePath(path) => ("one", path.clone(), String::new()),
+        Notice::Again(why) => ("again", String::new(), why.clone()),
     }
 }
 
@@ -198,7 +210,8 @@ pub(crate) fn quic_fetch(
 ) -> PyResult<String> {
     let request: FetchRequest = serde_json::from_str(request).map_err(refuse)?;
     let anchor = anchor(request.pin.as_deref(), request.ca).map_err(raise)?;
-    let patience = std::time::Duration::try_from_secs_f64(request.timeout_s).map_err(refuse)?;
+    let span = |seconds| std::time::Duration::try_from_secs_f64(seconds).map_err(refuse);
+    let (patience, persistence) = (span(request.timeout_s)?, span(request.retry_for_s)?);
     let fetch = Fetch {
         host: request.host,
         port: request.port,
@@ -207,7 +220,14 @@ pub(crate) fn quic_fetch(
         locals: locals(&request.paths),
         anchor,
         patience,
+        persistence,
         options: request.options,
+        more: More {
+            hq: request.hq,
+            resume: request.resume,
+            token: request.token,
+            most_bytes_per_second: request.most_bytes_per_second,
+        },
         hints: QuicHints::board(hints.as_ref()),
     };
     let mut raised = Raised::default();
@@ -215,7 +235,8 @@ pub(crate) fn quic_fetch(
         sockets::fetch(&fetch, |progress: &Progress<'_>| {
             let paths = progress.paths.iter().map(path_state).collect();
             let notices = progress.notices.iter().map(words).collect();
-            raised.call(&watch, &State { bytes: progress.bytes, paths, notices })
+            let (bytes, total) = (progress.bytes, progress.total);
+            raised.call(&watch, &State { bytes, total, paths, notices })
         })
     });
     if let Some(error) = raised.0 {
@@ -223,8 +244,14 @@ pub(crate) fn quic_fetch(
     }
     let done = result.map_err(raise)?;
     let paths = done.paths.iter().map(path_state).collect();
-    let (bytes, seconds, multipath) = (done.bytes, done.seconds, done.multipath);
-    to_json(&Done { bytes, seconds, multipath, paths })
+    to_json(&Done {
+        bytes: done.bytes,
+        seconds: done.seconds,
+        multipath: done.multipath,
+        verified: done.verified,
+        connections: done.connections,
+        paths,
+    })
 }
 
 /// A server of files, listening from the beginning.
@@ -232,6 +259,7 @@ pub(crate) fn quic_fetch(
 pub(crate) struct QuicFileServer {
     root: PathBuf,
     hidden: bool,
+    token: Option<String>,
     server: Mutex<Server>,
     #[pyo3(get)]
     fingerprint: String,
@@ -245,11 +273,12 @@ impl QuicFileServer {
     #[new]
     fn new(request: &str) -> PyResult<Self> {
         let request: ServeRequest = serde_json::from_str(request).map_err(refuse)?;
-        let (server, fingerprint) =
-            request.server.bind(HQ_INTEROP, bound_for_files).map_err(raise)?;
+        let alpn: &[&[u8]] = if request.hq { &[H3, HQ_INTEROP] } else { &[H3] };
+        let (server, fingerprint) = request.server.bind(alpn, bound_for_files).map_err(raise)?;
         let port = server.port();
-        let (root, hidden) = (request.root, request.hidden);
-        Ok(Self { root, hidden, server: Mutex::new(server), fingerprint, port })
+        let (root, hidden, token) = (request.root, request.hidden, request.token);
+        token.as_deref().map_or(Ok(()), check_token).map_err(raise)?;
+        Ok(Self { root, hidden, token, server: Mutex::new(server), fingerprint, port })
     }
 
     /// Serves until `watch` raises; it is called with a JSON list of what happened. Raises that, and
@@ -264,6 +293,10 @@ impl QuicFileServer {
                 raised.call(&watch, &(connections, news))
             })
             .map_err(|source| SocketError::Read { path: self.root.clone(), source })?;
+            let files = match &self.token {
+                Some(token) => files.guarded(token)?,
+                None => files,
+            };
             let mut server = self.server.lock().unwrap_or_else(|broken| broken.into_inner());
             server.run(&mut AwareService::new(files, hints))
         });
@@ -279,6 +312,9 @@ fn served(one: &Served) -> (&'static str, String, String, Option<u64>) {
         Served::Opened(from) => ("opened", from.to_string(), String::new(), None),
         Served::Path(from, ip) => ("path", from.to_string(), ip.to_string(), None),
         Served::Asked(from, path, bytes) => ("asked", from.to_string(), path.clone(), *bytes),
+        Served::Refused(from, path, status) => {
+            ("refused", from.to_string(), path.clone(), Some(u64::from(*status)))
+        }
         Served::Failed(from, path, why) => {
             ("failed", from.to_string(), format!("{path}: {why}"), None)
         }

@@ -1,7 +1,7 @@
 //! The relay of `crates/emulator`. The GIL is released wherever its thread is waited for.
 
 use crate::refuse;
-use emulator::{Change, EmulatorError, RelayConfig, Sample};
+use emulator::{Change, EmulatorError, Offload, RelayConfig, Sample};
 use link::{Direction, PathConfig};
 use numpy::IntoPyArray;
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
@@ -25,9 +25,11 @@ pub(crate) struct Relay {
 impl Relay {
     /// `paths` is a JSON list of `skyweave.model.config.Path`, `devices` has the descriptors of client and
     /// server for each, which stay the caller's; `epoch_ns` is time 0 of the links on the monotonic
-    /// clock; `capture` is a folder for `NAME.pcapng` of each path. Raises `ValueError` for a
-    /// description that makes no sense, `OSError` for a device or a file that cannot be used.
+    /// clock; `capture` is a folder for `NAME.pcapng` of each path; `offload` is what all devices
+    /// were opened with: `none`, `tcp` or `tcp_udp`. Raises `ValueError` for a description that makes
+    /// no sense, `OSError` for a device or a file that cannot be used.
     #[new]
+    #[pyo3(signature = (paths, devices, seed, epoch_ns, sample_interval_ms, capture, offload="none"))]
     fn new(
         paths: &str,
         devices: Vec<(i32, i32)>,
@@ -35,9 +37,12 @@ impl Relay {
         epoch_ns: u64,
         sample_interval_ms: u64,
         capture: Option<PathBuf>,
+        offload: &str,
     ) -> PyResult<Self> {
         let paths: Vec<PathConfig> = serde_json::from_str(paths).map_err(refuse)?;
-        let config = RelayConfig { paths, seed, epoch_ns, sample_interval_ms, capture };
+        let offload = Offload::deserialize(StrDeserializer::<Unknown>::new(offload));
+        let offload = offload.map_err(refuse)?;
+        let config = RelayConfig { paths, seed, epoch_ns, sample_interval_ms, offload, capture };
         let pairs = devices.iter().map(|&(client, server)| Ok((copy(client)?, copy(server)?)));
         let pairs = pairs.collect::<PyResult<Vec<_>>>()?;
         Ok(Self { relay: emulator::Relay::start(&config, pairs).map_err(raise)? })

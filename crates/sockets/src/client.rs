@@ -136,6 +136,9 @@ impl Client {
             if let Some(closed) = closed {
                 return Ok(closed);
             }
+            if self.is_refused() {
+                return Ok(Closed::StatelessReset); // who is gone has lost its state, too
+            }
             more |= self.blocked_since.is_none() && session.has_more(&self.endpoint);
             if !received && !more {
                 self.wait(now, session)?;
@@ -170,6 +173,7 @@ impl Client {
         let mut more = false;
         for lane in &mut self.lanes {
             let Some((socket, net)) = lane.socket.as_ref().zip(lane.net) else { continue };
+            let mut came_bytes = 0;
             for round in 0..TURN_RECEIVES {
                 let (remote, mut bytes) = (lane.remote, 0);
                 let came = socket.io().receive(&mut self.space, |route, ecn, datagram| {
@@ -178,12 +182,13 @@ impl Client {
                         self.endpoint.handle_in_place(now, net, datagram, ecn);
                     }
                 });
-                lane.received_bytes += bytes;
+                came_bytes += bytes;
                 if !came {
                     break;
                 }
                 more |= round + 1 == TURN_RECEIVES;
             }
+            lane.hear(now, came_bytes);
         }
         more
     }
@@ -270,8 +275,17 @@ impl Client {
         self.lanes.iter().map(report).collect()
     }
 
+    /// On every path the server's machine says that nobody listens there.
+    fn is_refused(&self) -> bool {
+        let mut open = self.lanes.iter().filter(|lane| lane.socket.is_some()).peekable();
+        open.peek().is_some() && open.all(Lane::is_refused)
+    }
+
     /// The error for a connection that ended before its work was done.
     pub fn error(&self, closed: &Closed) -> SocketError {
+        if self.is_refused() {
+            return SocketError::Lost("nobody listens at the server's port any more".into());
+        }
         error_of(&self.config, closed)
     }
 }

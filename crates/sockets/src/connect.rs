@@ -16,6 +16,8 @@ use units::{Duration, Instant, PathId};
 
 /// How long after a candidate the next one begins (RFC 8305 §5).
 const STAGGER: Duration = Duration::from_millis(250);
+/// How long after a refusal by the server's machine the same is tried again: it may be starting.
+const AGAIN: Duration = Duration::from_millis(500);
 /// Closes the connections that are not needed.
 const FASTER: u64 = 0xfa;
 
@@ -40,6 +42,8 @@ pub(crate) struct Race<'a> {
     config: &'a ClientConfig,
     candidates: VecDeque<(usize, SocketAddr)>,
     next_at: Instant,
+    /// Those where nobody listened, and when they are tried again.
+    refused: Vec<(Instant, (usize, SocketAddr))>,
     attempts: Vec<Attempt>,
     error: Option<SocketError>,
 }
@@ -64,7 +68,8 @@ impl<'a> Race<'a> {
         let candidates =
             remotes.flat_map(|remote| lanes.clone().map(|lane| (lane, *remote))).collect();
         let next_at = config.clock.now();
-        Ok(Self { config, candidates, next_at, attempts: Vec::new(), error: None })
+        let (refused, attempts) = (Vec::new(), Vec::new());
+        Ok(Self { config, candidates, next_at, refused, attempts, error: None })
     }
 
     pub fn run(
@@ -83,7 +88,8 @@ impl<'a> Race<'a> {
             if let Some(winner) = self.turn(now, space)? {
                 return Ok(winner);
             }
-            if self.attempts.is_empty() && self.candidates.is_empty() {
+            let left = self.candidates.len() + self.refused.len() + self.attempts.len();
+            if left == 0 {
                 return Err(self.error.take().unwrap_or_else(|| self.no_answer()));
             }
             if now >= deadline {
@@ -91,7 +97,8 @@ impl<'a> Race<'a> {
             }
             let timers = self.attempts.iter().filter_map(|one| one.endpoint.poll_timeout());
             let until = timers.min().unwrap_or(deadline).min(deadline).min(session.due());
-            let next_at = if self.candidates.is_empty() { deadline } else { self.next_at };
+            let again = self.refused.iter().map(|(at, _)| *at).min().unwrap_or(deadline);
+            let next_at = if self.candidates.is_empty() { again } else { self.next_at.min(again) };
             wait(clock, self.attempts.iter().map(|one| &one.socket), None, until.min(next_at))?;
         }
     }
@@ -107,6 +114,8 @@ impl<'a> Race<'a> {
 
     /// Begins with the next candidate when it is time, or when none is under way.
     fn launch(&mut self, now: Instant) -> Result<(), SocketError> {
+        let due = self.refused.extract_if(.., |(at, _)| *at <= now);
+        self.candidates.extend(due.map(|(_, candidate)| candidate));
         while (self.next_at <= now || self.attempts.is_empty())
             && let Some((lane, remote)) = self.candidates.pop_front()
         {
@@ -142,6 +151,10 @@ impl<'a> Race<'a> {
             match attempt.turn(now, space) {
                 Outcome::Open => {}
                 Outcome::Connected => won = won.or(Some(place)),
+                Outcome::Refused => {
+                    self.refused.push((now + AGAIN, (attempt.lane, attempt.remote)));
+                    failed.push(place);
+                }
                 Outcome::Over(closed) => match error_of(self.config, &closed) {
                     error @ SocketError::Certificate(_) => return Err(error),
                     error => {
@@ -171,6 +184,8 @@ impl<'a> Race<'a> {
 enum Outcome {
     Open,
     Connected,
+    /// Nobody listens there.
+    Refused,
     Over(Closed),
     NoPath(SocketError),
 }
@@ -196,6 +211,7 @@ impl Attempt {
         match closed {
             Some(closed) => Outcome::Over(closed),
             None if self.endpoint.is_connected() => Outcome::Connected,
+            None if self.socket.io().take_refused() => Outcome::Refused,
             None => Outcome::Open,
         }
     }

@@ -64,6 +64,28 @@ pub enum SocketError {
     /// The server has no such file.
     #[error("the server has no file '{0}'")]
     NoFile(String),
+    /// The server wants a token, or another one.
+    #[error("the server gives '{0}' to those alone who bear its token; give it by --token-file")]
+    Unauthorized(String),
+    /// The server must not give it.
+    #[error("the server does not give '{0}'; it is a folder, or not readable there")]
+    Forbidden(String),
+    /// Another status of HTTP.
+    #[error("the server answered '{path}' with status {status}")]
+    Status {
+        /// What was asked for.
+        path: String,
+        /// As 500.
+        status: u16,
+    },
+    /// What came is not what the server has.
+    #[error(
+        "what came of '{0}' is not what the server has: its SHA-256 is another one; fetch it again"
+    )]
+    Digest(String),
+    /// The server broke the rules of HTTP.
+    #[error("the server does not keep to HTTP/3: {0}")]
+    Http(String),
     /// The server has no room for the connection or the request.
     #[error("the server is busy; try again later")]
     Busy,

@@ -4,7 +4,10 @@ use crate::error::SocketError;
 use crate::interfaces::Local;
 use crate::socket::Socket;
 use std::net::SocketAddr;
-use units::PathId;
+use units::{Duration, Instant, PathId};
+
+/// Between the first and the last refusal of packets to a server that is gone.
+const REFUSED: Duration = Duration::from_millis(500);
 
 #[derive(Debug)]
 pub(crate) struct Lane {
@@ -23,6 +26,8 @@ pub(crate) struct Lane {
     /// Sending said that the local end is no more.
     pub gone: bool,
     pub received_bytes: u64,
+    /// When its packets were refused, first and last, since anything came.
+    refused: Option<(Instant, Instant)>,
     /// Address and port of the last socket.
     former: Option<SocketAddr>,
 }
@@ -39,6 +44,7 @@ impl Lane {
             old: Vec::new(),
             gone: false,
             received_bytes: 0,
+            refused: None,
             former: None,
         }
     }
@@ -54,6 +60,22 @@ impl Lane {
         Ok(socket)
     }
 
+    /// So many bytes came, and whether packets were refused.
+    pub fn hear(&mut self, now: Instant, bytes: u64) {
+        self.received_bytes += bytes;
+        let refused = self.socket.as_ref().is_some_and(|socket| socket.io().take_refused());
+        if bytes > 0 {
+            self.refused = None;
+        } else if refused {
+            self.refused = Some((self.refused.map_or(now, |(first, _)| first), now));
+        }
+    }
+
+    /// Nothing came, and packets were refused again and again.
+    pub fn is_refused(&self) -> bool {
+        self.refused.is_some_and(|(first, last)| last - first >= REFUSED)
+    }
+
     /// Our address on it, also of the last socket that it had.
     pub fn address(&self) -> Option<SocketAddr> {
         self.former
@@ -64,6 +86,7 @@ impl Lane {
         self.former = socket.local_addr();
         self.old.extend(self.net.take());
         (self.socket, self.net, self.gone) = (Some(socket), Some(net), false);
+        self.refused = None;
     }
 
     /// The path is over; another may follow.

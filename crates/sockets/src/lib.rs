@@ -17,6 +17,7 @@ mod carry;
 mod client;
 mod clock;
 mod connect;
+mod digest;
 mod error;
 mod fetch;
 mod files;
@@ -47,15 +48,16 @@ pub use carry::{Behaviour, Carry, TransferServer, carry};
 pub use client::{Client, ClientConfig};
 pub use clock::{Clock, monotonic_ns};
 pub use error::SocketError;
-pub use fetch::{Fetch, Fetched, fetch, resolve};
-pub use files::{Files, Served, bound_for_files};
+pub use fetch::{Fetch, Fetched, More, fetch, resolve};
+pub use files::{Files, Served, bound_for_files, check_token};
 pub use foresight::{Foresight, PathForecasts};
 pub use gate::RetryPolicy;
 pub use gateway::{
     Connect, Door, Doors, GATEWAY, Gateway, Origin, Origins, Passed, Passing, bound_for_gateway,
 };
-pub use get::{Get, Progress};
+pub use get::{Get, Order, Progress};
 pub use hints::{Aware, AwareService, Hints};
+pub use http3::H3;
 pub use interfaces::Local;
 pub use kernel::{KernelEnd, KernelListener, KernelPlan, KernelReport, KernelTransport};
 pub use limits::Limits;

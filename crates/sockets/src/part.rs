@@ -23,6 +23,8 @@ pub(crate) struct Part {
     came: u64,
     /// Bytes of the file, where more of them are there than came.
     kept: u64,
+    /// What came was not what was kept.
+    differed: bool,
     done: bool,
 }
 
@@ -46,7 +48,7 @@ impl Part {
             }
         };
         let kept = file.metadata().map_err(refused)?.len();
-        Ok(Self { path, out: out.to_owned(), file, came: 0, kept, done: false })
+        Ok(Self { path, out: out.to_owned(), file, came: 0, kept, differed: false, done: false })
     }
 
     pub fn path(&self) -> &Path {
@@ -61,6 +63,43 @@ impl Part {
     /// Bytes that the file has: more when an earlier fetch got further.
     pub fn held(&self) -> u64 {
         self.came.max(self.kept)
+    }
+
+    /// Whether what came was not what had been kept.
+    pub fn differed(&self) -> bool {
+        self.differed
+    }
+
+    /// Goes on with what was kept, but for its last `overlap` bytes, which are compared with what comes.
+    /// `take` gets what is not fetched again, and ends it by false; the result is whether it did not.
+    pub fn resume(
+        &mut self,
+        overlap: u64,
+        mut take: impl FnMut(&[u8], u64) -> bool,
+    ) -> Result<bool, SocketError> {
+        let until = self.kept.saturating_sub(overlap);
+        let mut piece = vec![0; PIECE_BYTES];
+        while self.came < until {
+            let piece = &mut piece[..(until - self.came).min(PIECE_BYTES as u64) as usize];
+            let read = self.file.read_exact_at(piece, self.came);
+            read.map_err(|source| SocketError::Read { path: self.path.clone(), source })?;
+            self.came += piece.len() as u64;
+            if !take(piece, self.came) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Everything comes again from its beginning, and is compared with what is there.
+    pub fn restart(&mut self) {
+        (self.kept, self.came, self.differed) = (self.held(), 0, false);
+    }
+
+    /// What came is worth nothing.
+    pub fn discard(&mut self) {
+        self.file.set_len(0).ok(); // it is removed with the rest
+        (self.kept, self.came) = (0, 0);
     }
 
     /// Takes the next bytes.
@@ -87,7 +126,7 @@ impl Part {
         self.file.read_exact_at(&mut there, self.came)?;
         let same = there.iter().zip(data).take_while(|(kept, came)| kept == came).count();
         if same < known {
-            self.kept = self.came + same as u64;
+            (self.kept, self.differed) = (self.came + same as u64, true);
             self.file.set_len(self.kept)?; // another file: its end is worth nothing
         }
         self.came += same as u64;

@@ -98,7 +98,9 @@ impl Server {
     pub fn bind(address: SocketAddr, mut config: ServerConfig) -> Result<Self, SocketError> {
         let socket = Socket::listen(address)?;
         config.qlog.as_deref().map_or(Ok(()), log::prepare)?;
-        config.endpoint.reset_key = random();
+        if config.endpoint.reset_key == [0; 32] {
+            config.endpoint.reset_key = random();
+        }
         let port = socket.local_addr().map_or(address.port(), |address| address.port());
         Ok(Self {
             wakers: Poller::new().map_err(SocketError::Wait)?,

@@ -24,6 +24,8 @@ pub enum Notice {
     PathDown(String, String),
     /// The peer speaks no multipath: the connection has this path only.
     OnePath(String),
+    /// The connection ended, for this reason, and another one is tried.
+    Again(String),
 }
 
 /// One path as a driver knows it.

@@ -11,6 +11,7 @@ use std::io::{self, IoSliceMut};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Longest UDP payload, and so the longest GSO batch and the longest that GRO hands over.
 const MAX_BATCH_BYTES: usize = 65_000;
@@ -79,6 +80,8 @@ impl Space {
 pub(crate) struct Io {
     socket: UdpSocket,
     state: UdpSocketState,
+    /// The other end's machine said that nobody listens there.
+    refused: AtomicBool,
 }
 
 /// A socket and what waits to be sent.
@@ -127,6 +130,11 @@ impl Socket {
             return Err(refused(error)); // not permitted: its address alone has to do
         }
         socket.bind(&address.into()).map_err(refused)?;
+        // A connected socket hears that nobody listens there (ICMP), but keeps its source: one that takes
+        // the default route, whichever that is, does without. So does one that has no route yet.
+        if *local != Local::Any {
+            socket.connect(&remote.into()).ok();
+        }
         Self::over(socket).map_err(refused)
     }
 
@@ -151,7 +159,8 @@ impl Socket {
         let state = UdpSocketState::new(UdpSockRef::from(&socket))?;
         enlarge(&socket, &state);
         let (open, waiting, spare) = (Vec::new(), VecDeque::new(), Vec::new());
-        Ok(Self { io: Arc::new(Io { socket, state }), open, waiting, spare })
+        let io = Io { socket, state, refused: AtomicBool::new(false) };
+        Ok(Self { io: Arc::new(io), open, waiting, spare })
     }
 
     pub fn local_addr(&self) -> Option<SocketAddr> {
@@ -252,6 +261,10 @@ impl Socket {
             Ok(()) => Fate::Gone,
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Fate::Waits,
             Err(error) if is_gone(&error) => Fate::NoPath(error),
+            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
+                self.io.refused.store(true, Ordering::Relaxed); // said of what was sent before
+                Fate::Gone
+            }
             // Too long for the path, refused by a filter, no memory, GSO that the device cannot
             // (quinn-udp then goes without): lost, as packets are.
             Err(_) => Fate::Gone,
@@ -260,6 +273,12 @@ impl Socket {
 }
 
 impl Io {
+    /// Whether the other end's machine said since the last call that nobody listens there. Anybody who
+    /// knows both addresses and ports can say so: it is a sign, and no proof.
+    pub fn take_refused(&self) -> bool {
+        self.refused.swap(false, Ordering::Relaxed)
+    }
+
     /// Receives one round of messages and hands each datagram over: false when there is no more.
     pub fn receive(
         &self,
@@ -270,7 +289,14 @@ impl Io {
         let mut slices: Vec<IoSliceMut<'_>> =
             space.bytes.iter_mut().map(|bytes| IoSliceMut::new(bytes)).collect();
         let count = self.state.recv(UdpSockRef::from(&self.socket), &mut slices, &mut meta);
-        let Ok(count) = count else { return false };
+        let count = match count {
+            Ok(count) => count,
+            Err(error) => {
+                let refused = error.kind() == io::ErrorKind::ConnectionRefused;
+                self.refused.fetch_or(refused, Ordering::Relaxed);
+                return refused; // behind the error there may be more
+            }
+        };
         for (meta, bytes) in meta[..count].iter().zip(&mut slices) {
             let route = Route { remote: meta.addr, local: meta.dst_ip };
             let bytes = &mut bytes[..meta.len];

@@ -3,16 +3,17 @@
 use crate::error::SocketError;
 use mpquic::rustls;
 use ring::digest::{SHA256, digest};
+use ring::hmac;
 use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, verify_tls13_signature};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, ServerName, UnixTime};
-use rustls::{CertificateError, DigitallySignedStruct, RootCertStore, SignatureScheme};
+use rustls::{CertificateError, DigitallySignedStruct, KeyLogFile, RootCertStore, SignatureScheme};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// HTTP/0.9 over QUIC, as the interoperability tests of QUIC name it.
+/// HTTP/0.9 over QUIC, as the interoperability tests of QUIC name it; for these alone.
 pub const HQ_INTEROP: &[u8] = b"hq-interop";
 
 /// How a client knows the server.
@@ -105,6 +106,7 @@ impl Trust {
         let custom = builder.dangerous().with_custom_certificate_verifier(self.verifier.clone());
         let mut tls = custom.with_no_client_auth();
         tls.alpn_protocols = vec![alpn.to_vec()];
+        tls.key_log = Arc::new(KeyLogFile::new()); // as SSLKEYLOGFILE says, else nowhere
         Ok(mpquic::Role::Client { tls: Arc::new(tls), server_name })
     }
 }
@@ -231,18 +233,37 @@ impl Identity {
         self.chain.first().map(|cert| hex(&sha256(cert))).unwrap_or_default()
     }
 
+    /// Key of the stateless resets: that of the certificate makes it, so that a server that was
+    /// restarted with the same one can tell clients of the former that it knows them no longer
+    /// (RFC 9000 §10.3.2).
+    pub fn reset_key(&self) -> [u8; 32] {
+        let key = hmac::Key::new(hmac::HMAC_SHA256, self.key.secret_der());
+        let mut out = [0; 32];
+        out.copy_from_slice(hmac::sign(&key, b"skyweave stateless reset").as_ref());
+        out
+    }
+
     /// The role of a server that speaks `alpn`.
     ///
     /// # Errors
     /// A key that does not fit the certificate.
     pub fn role(&self, alpn: &[u8]) -> Result<mpquic::Role, SocketError> {
+        self.role_of(&[alpn])
+    }
+
+    /// The same of one that speaks several protocols, the preferred one first.
+    ///
+    /// # Errors
+    /// A key that does not fit the certificate.
+    pub fn role_of(&self, alpn: &[&[u8]]) -> Result<mpquic::Role, SocketError> {
         let refused = |error: rustls::Error| SocketError::Tls(error.to_string());
         let builder = rustls::ServerConfig::builder_with_provider(provider());
         let builder = builder.with_protocol_versions(&[&rustls::version::TLS13]);
         let builder = builder.map_err(refused)?.with_no_client_auth();
         let tls = builder.with_single_cert(self.chain.clone(), self.key.clone_key());
         let mut tls = tls.map_err(refused)?;
-        tls.alpn_protocols = vec![alpn.to_vec()];
+        tls.alpn_protocols = alpn.iter().map(|name| name.to_vec()).collect();
+        tls.key_log = Arc::new(KeyLogFile::new()); // the same
         Ok(mpquic::Role::Server { tls: Arc::new(tls) })
     }
 }
@@ -271,7 +292,7 @@ fn provider() -> Arc<CryptoProvider> {
     Arc::new(rustls::crypto::ring::default_provider())
 }
 
-fn sha256(bytes: &[u8]) -> [u8; 32] {
+pub(crate) fn sha256(bytes: &[u8]) -> [u8; 32] {
     let mut out = [0; 32];
     out.copy_from_slice(digest(&SHA256, bytes).as_ref()); // SHA-256 has 32 bytes
     out

@@ -20,6 +20,7 @@ from skyweave.cli.quic_options import (
     Certificate,
     Congestion,
     Datagram,
+    Idle,
     Key,
     Known,
     MaxPaths,
@@ -32,14 +33,16 @@ from skyweave.cli.quic_options import (
     RetryOption,
     Scheduler,
     Timeout,
+    TokenFile,
     both_or_none,
     distinct,
+    token_of,
     verification,
 )
 from skyweave.cli.quic_progress import Show
 from skyweave.console import Console
 from skyweave.errors import ConfigError
-from skyweave.quic.fetch import Fetched, fetch
+from skyweave.quic.fetch import Fetched, Order, fetch
 from skyweave.quic.hints import hearing, parse_names
 from skyweave.quic.listen import Limits, Listen, allow_many_files
 from skyweave.quic.options import memory, options
@@ -64,9 +67,10 @@ def serve(
             metavar="ADDRESS:PORT",
             help="Where to listen; for this machine alone if not given. "
             f"[::]:{PORT} is on all interfaces: then everyone who reaches this machine can read "
-            "every file in DIR, for there are no passwords.",
+            "every file in DIR, unless --token-file is given.",
         ),
     ] = f"127.0.0.1:{PORT}",
+    token_file: TokenFile = None,
     hidden: Annotated[
         bool, typer.Option("--hidden", help="Serve names that begin with a dot, too (.ssh, .git).")
     ] = False,
@@ -87,27 +91,39 @@ def serve(
         typer.Option(min=1, help="Of one address (IPv6: /64); four times as many of one network."),
     ] = 64,
     retry: RetryOption = "busy",
+    idle_timeout: Idle = 60.0,
+    hq_interop: Annotated[
+        bool,
+        typer.Option(
+            "--hq-interop",
+            help="Speak HTTP/0.9 (hq-interop), too, for interoperability tests: without status, "
+            "length, ranges and tokens.",
+        ),
+    ] = False,
     qlog: Qlog = None,
     awareness: AwarenessSocket = None,
     known: Known = None,
 ) -> None:
-    """Serve the files of a folder over HTTP/0.9 (hq-interop) until Ctrl-C."""
+    """Serve the files of a folder over HTTP/3 until Ctrl-C."""
     both_or_none(cert, key)
     chosen = options(
         scheduler, congestion, ack_path, reinjection, datagram_bytes=datagram_bytes,
-        max_paths=max_paths, qlog=None if qlog is None else str(qlog), **memory(memory_mb),
+        max_paths=max_paths, idle_timeout_s=idle_timeout,
+        qlog=None if qlog is None else str(qlog), **memory(memory_mb),
     )  # fmt: skip
     limits = Limits.of(max_connections, max_per_address)
+    token = token_of(token_file)
     names = parse_names(known)
     allow_many_files()
     place = Listen(listen, cert, key, retry, chosen, limits)
-    server = FileServer(Serve(folder, place, hidden))
+    server = FileServer(Serve(folder, place, hidden, token, hq_interop))
     console = Console(stderr=True, soft_wrap=True)
     console.print(f"Serving {folder} on {server.address} (UDP). Ctrl-C ends it.")
     console.print(f"Certificate, SHA-256: {server.fingerprint}")
     console.print(
         f"Fetch with: skyweave quic get HOST:{server.port}/FILE"
         + ("" if cert else f" --pin {server.fingerprint}")
+        + ("" if token is None else " --token-file TOKEN")
     )
 
     def say(connections: int, news: tuple[Served, ...]) -> None:
@@ -128,7 +144,30 @@ def get(
     out: Annotated[
         Path | None, typer.Option(help="File to write; that of the URL, here, if not given.")
     ] = None,
+    resume: Annotated[
+        bool,
+        typer.Option(
+            "--continue",
+            help="Go on with FILE.part as an earlier fetch left it; the SHA-256 of the whole is "
+            "checked at the end.",
+        ),
+    ] = False,
     timeout: Timeout = 10.0,
+    retry_for: Annotated[
+        float,
+        typer.Option(
+            min=0,
+            max=86_400,
+            metavar="S",
+            help="How long to connect anew when a connection ended before the file was there; "
+            "0: not at all.",
+        ),
+    ] = 60.0,
+    idle_timeout: Idle = 60.0,
+    limit_mbps: Annotated[
+        float | None, typer.Option(metavar="MBPS", help="Most Mbit/s of the file.")
+    ] = None,
+    token_file: TokenFile = None,
     scheduler: Scheduler = "weave",
     congestion: Congestion = "cubic",
     ack_path: AckPathOption = "same",
@@ -148,19 +187,23 @@ def get(
         raise ConfigError(f"{to} is a folder; give a file to --out")
     chosen: dict[str, Any] = options(
         scheduler, congestion, ack_path, reinjection, datagram_bytes=datagram_bytes,
-        qlog=None if qlog is None else str(qlog), **memory(memory_mb),
+        idle_timeout_s=idle_timeout, qlog=None if qlog is None else str(qlog), **memory(memory_mb),
     )  # fmt: skip
+    order = Order(resume, token_of(token_file), limit_mbps, retry_for)
     console = Console(stderr=True, quiet=quiet, soft_wrap=True)
     with Show(console, to.name) as show, hearing(awareness, names) as hints:
         watch = steady(show.progress, "the progress bar")
-        found = fetch(target, to, paths, trusted, chosen, timeout, watch, hints)
+        found = fetch(target, to, paths, trusted, chosen, timeout, watch, hints, order)
     _say(console, found, to)
 
 
 def _say(console: Console, found: Fetched, out: Path) -> None:
     """Print what came, and over which path."""
     mbps = found.bytes * 8e-6 / found.seconds if found.seconds > 0 else 0.0
-    console.print(f"{out}: {found.bytes:,} bytes in {found.seconds:.2f} s, {mbps:,.1f} Mbit/s")
+    more = ", SHA-256 as the server has it" if found.verified else ""
+    more += f", {found.connections} connections" if found.connections > 1 else ""
+    said = f"{found.bytes:,} bytes in {found.seconds:.2f} s, {mbps:,.1f} Mbit/s"
+    console.print(f"{out}: {said}{more}")
     if len(found.paths) == 1:
         return
     table = Table(box=None)

@@ -9,8 +9,12 @@ import typer
 
 from skyweave.errors import ConfigError
 from skyweave.model.config import AckPath, Reinjection
+from skyweave.model.files import read_regular
 from skyweave.quic.fetch import Verification
 from skyweave.quic.options import Retry
+
+MAX_TOKEN_BYTES = 8192
+"""A file that is longer holds no token."""
 
 Scheduler = Annotated[
     str, typer.Option(help="Packet scheduler of what this end sends: skyweave algorithms.")
@@ -84,6 +88,21 @@ Known = Annotated[
 Timeout = Annotated[
     float, typer.Option(min=0.1, metavar="S", help="How long the server may take to answer.")
 ]
+Idle = Annotated[
+    float,
+    typer.Option(
+        "--idle-timeout", min=1, max=3600, metavar="S",
+        help="Silence on all paths after which a connection is over.",
+    ),
+]  # fmt: skip
+TokenFile = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="File whose only line is the token of those who may ask, as 'openssl rand -hex 32' "
+        "prints one; nobody else should be able to read it.",
+    ),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Say nothing unless it fails.")]
 
 
@@ -91,6 +110,19 @@ def both_or_none(cert: Path | None, key: Path | None) -> None:
     """Refuse one without the other."""
     if (cert is None) != (key is None):
         raise ConfigError("a certificate and its key belong together; give --cert and --key")
+
+
+def token_of(file: Path | None) -> str | None:
+    """Return the token that a file holds. Raises :class:`ConfigError`."""
+    if file is None:
+        return None
+    try:
+        token = read_regular(file, MAX_TOKEN_BYTES).decode("ascii", "replace").strip()
+    except OSError as error:
+        raise ConfigError(f"{file} cannot be read: {error.strerror}") from None
+    if not token:
+        raise ConfigError(f"{file} has no token; 'openssl rand -hex 32 > {file}' makes one")
+    return token
 
 
 def distinct(paths: list[str] | None) -> list[str]:

@@ -23,7 +23,7 @@ _SPACING_S = 0.5
 
 
 class Show:
-    """A progress bar with the rate of each path; a context manager. The size is not known ahead."""
+    """A progress bar with the rate of each path; a context manager."""
 
     def __init__(self, console: Console, name: str) -> None:
         self._console = console
@@ -51,7 +51,7 @@ class Show:
         """Show a state, and say what happened."""
         for notice in state.notices:
             self._console.print(words(notice))
-        self._bar.update(self._task, completed=state.bytes)
+        self._bar.update(self._task, completed=state.bytes, total=state.total)
         now, (then, before) = time.monotonic(), self._before
         if now - then < _SPACING_S:
             return
@@ -73,6 +73,8 @@ def words(notice: Notice) -> str:
     path = visible(notice.path)
     if notice.kind == "up":
         return f"{path}: up"
+    if notice.kind == "again":
+        return f"trying again: {visible(notice.why)}"
     if notice.kind == "down":
         return f"{path}: down, {visible(notice.why)}"
     return f"the server does not speak multipath; {path} is the only path"

@@ -34,6 +34,10 @@ def shell(
     capture: Annotated[
         Path | None, typer.Option(help="Folder for a pcapng file of each path.")
     ] = None,
+    no_offload: Annotated[
+        bool,
+        typer.Option("--no-offload", help="Devices without segmentation offload, to compare."),
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Say nothing about the links.")] = False,
 ) -> None:
     """Open a shell, or run a program, inside an emulated host with several paths.
@@ -53,5 +57,6 @@ def shell(
         buffer_mb=buffer_mb,
         capture=capture,
         summary=not quiet,
+        offload=not no_offload,
     )
     raise typer.Exit(code)

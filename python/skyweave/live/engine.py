@@ -36,12 +36,15 @@ _GRACE_S = 30.0
 """How long after its end an answer of a run may take."""
 
 
-def run_live(run: config.Run, source: iperf.Source = "own", out: Path | None = None) -> Record:
+def run_live(
+    run: config.Run, source: iperf.Source = "own", out: Path | None = None, *, offload: bool = True
+) -> Record:
     """Carry a run out in a world of its own, in real time; the record has the simulator's columns.
 
     ``source``: what sends and receives. What a kernel does not report is null, and with iperf3 the
     kernel is not asked. ``out``: folder in which a player that is a program writes what it sees
-    while it plays; one of its own, which is gone after a success, if not given.
+    while it plays; one of its own, which is gone after a success, if not given. ``offload``: as of
+    :class:`~skyweave.live.world.world.World`, for transfers.
 
     Raises :class:`ConfigError` for what cannot be done (:func:`skyweave.live.check.refusal`), and
     :class:`LiveError` when the world fails.
@@ -54,7 +57,9 @@ def run_live(run: config.Run, source: iperf.Source = "own", out: Path | None = N
     kernel = (one for one in run.connections if one.transport != "mpquic")
     buffers = _buffers(next(kernel, run.connections[0]))
     # Ctrl-C is for the study, which lets a run under way finish.
-    with World(run.paths, seed=run.seed, buffers=buffers, joined=joined(run), apart=True) as world:
+    with World(
+        run.paths, seed=run.seed, buffers=buffers, joined=joined(run), apart=True, offload=offload
+    ) as world:
         carry = _by_iperf3 if source == "iperf3" else _by_our_own
         epoch_ns, ends = carry(world, run)
         links = world.finish()
@@ -180,4 +185,5 @@ def _provenance(run: config.Run, source: str, statistics: dict[str, Any]) -> dic
         "source": source,
         "lateness_us": statistics["lateness_us"],
         "relay_cpu_s": statistics["cpu_s"],
+        "offload": statistics["offload"],
     }

@@ -53,17 +53,18 @@ class Init:
         self._client = wiring.this_network()
         self._server = -1
         self._devices: list[tuple[int, int]] = []
+        self._offload: wiring.Offload = wiring.most_offload() if setup["offload"] else "none"
         buffers = setup["buffers"]
         self._wire_up(Buffers(**buffers) if buffers else None)
 
     def _wire_up(self, buffers: Buffers | None) -> None:
         """Make both networks and the devices between them."""
-        near = [wiring.open_tun(wire.device) for wire in self._wires]
+        near = [wiring.open_tun(wire.device, self._offload) for wire in self._wires]
         self._prepare_network(buffers)
         for wire in self._wires:
             wiring.wire_client(wire)
         self._server = wiring.new_network()
-        far = [wiring.open_tun(wire.device) for wire in self._wires]
+        far = [wiring.open_tun(wire.device, self._offload) for wire in self._wires]
         self._prepare_network(buffers)
         wiring.wire_server(self._wires)
         wiring.enter_network(self._client)
@@ -125,7 +126,7 @@ class Init:
         with _real_time():  # which the relay's thread inherits
             self._relay = _skyweave.Relay(
                 self._paths_json, self._devices, self._seed, epoch_ns,
-                message["interval_ms"], message["capture"],
+                message["interval_ms"], message["capture"], self._offload,
             )  # fmt: skip
         for wire, path in zip(self._wires, self._paths, strict=True):
             for window in path["present"]:

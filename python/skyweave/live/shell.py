@@ -34,19 +34,20 @@ def run_shell(
     capture: Path | None = None,
     environment: Mapping[str, str] | None = None,
     summary: bool = True,
+    offload: bool = True,
 ) -> int:
     """Run ``command`` (the user's shell if empty) on the client of a world; return its exit code.
 
     ``server_run``: command lines for the server, started before. ``capture``: folder for a pcapng
     file a path. ``environment``: of ``command``, beside that of this process. ``summary``: say on
-    stderr what the links carried.
+    stderr what the links carried. ``offload``: as of :class:`World`.
     """
     _check(paths)
     size = None if buffer_mb is None else round(buffer_mb * 1e6)
     buffers = None if size is None else Buffers(size, size, autotune=True)
     if capture is not None:
         capture.mkdir(parents=True, exist_ok=True)
-    with _ended_by_signals(), World(paths, seed=seed, buffers=buffers) as world:
+    with _ended_by_signals(), World(paths, seed=seed, buffers=buffers, offload=offload) as world:
         with Control(world) as control:
             world.start(SAMPLE_MS, str(capture.resolve()) if capture else None)
             for line in server_run:
@@ -135,3 +136,9 @@ def _say(statistics: dict[str, Any]) -> None:
         f"Deliveries late by {late['p50']:.0f} µs (median), {late['p99']:.0f} µs (p99), "
         f"{late['max']:.0f} µs at most.",
     )
+    if statistics["offload"] != "none":
+        console.print(
+            f"Segmentation offload: {statistics['frames_read']:,} packets in "
+            f"{statistics['reads']:,} reads, {statistics['frames_written']:,} in "
+            f"{statistics['writes']:,} writes.",
+        )

@@ -13,10 +13,14 @@ from skyweave.errors import ConfigError
 from skyweave.quic.errors import QuicError
 from skyweave.quic.url import Target
 
+MOST_MBPS = 100_000
+"""Largest limit of a fetch."""
+
 
 @dataclass(frozen=True)
 class PathState:
-    """One path; ``received_bytes`` are those of UDP payload, ``unique_bytes`` the file's."""
+    """One path; ``received_bytes`` are those of UDP payload, ``unique_bytes`` those of the file and
+    of what HTTP says beside it."""
 
     name: str
     open: bool
@@ -27,7 +31,8 @@ class PathState:
 
 @dataclass(frozen=True)
 class Notice:
-    """What happened to a path: ``up``, ``down`` (and why), ``one`` (the server knows no more)."""
+    """What happened to a path: ``up``, ``down`` (and why), ``one`` (the server knows no more); or
+    ``again``: the connection ended, why, and another one is tried."""
 
     kind: str
     path: str
@@ -36,21 +41,55 @@ class Notice:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a fetch is."""
+    """How far a fetch is; ``total``: bytes of the file, once the server has said so."""
 
     bytes: int
+    total: int | None
     paths: tuple[PathState, ...]
     notices: tuple[Notice, ...]
 
 
 @dataclass(frozen=True)
 class Fetched:
-    """What a fetch came to."""
+    """What a fetch came to.
+
+    ``verified``: the SHA-256 of the file is what the server says (RFC 9530). ``connections``: how
+    many it took; ``paths`` are those of the last one.
+    """
 
     bytes: int
     seconds: float
     multipath: bool
+    verified: bool
+    connections: int
     paths: tuple[PathState, ...]
+
+
+@dataclass(frozen=True)
+class Order:
+    """What else is asked for.
+
+    ``resume``: what an earlier fetch kept in ``OUT.part`` is not fetched again. ``token``: what the
+    server wants to see. ``limit_mbps``: Mbit/s of the file, at most. ``retry_for_s``: how long
+    another connection is tried when one has ended before its time; 0: none is.
+    """
+
+    resume: bool = False
+    token: str | None = None
+    limit_mbps: float | None = None
+    retry_for_s: float = 60.0
+
+    def request(self) -> dict[str, Any]:
+        """Return it as the seam takes it. Raises :class:`ConfigError`."""
+        limit = self.limit_mbps
+        if limit is not None and not 0.1 <= limit <= MOST_MBPS:
+            raise ConfigError(f"a limit is 0.1 to {MOST_MBPS} Mbit/s, not {limit}")
+        return {
+            "resume": self.resume,
+            "token": self.token,
+            "most_bytes_per_second": None if limit is None else int(limit * 1e6 / 8),
+            "retry_for_s": self.retry_for_s,
+        }
 
 
 @dataclass(frozen=True)
@@ -70,8 +109,9 @@ def fetch(
     timeout_s: float = 10.0,
     watch: Callable[[Progress], None] = lambda _: None,
     hints: _skyweave.QuicHints | None = None,
+    order: Order = Order(),
 ) -> Fetched:
-    """Fetch a file over HTTP/0.9 on multipath QUIC into ``out``; ``OUT.part`` until it is complete.
+    """Fetch a file over HTTP/3 on multipath QUIC into ``out``; ``OUT.part`` until it is complete.
 
     ``paths``: interfaces or addresses of this machine, none: the default route. ``watch`` is
     called ten times a second, and ends the fetch by raising. ``hints``: a board of forecasts
@@ -87,13 +127,15 @@ def fetch(
         "pin": verification.pin,
         "ca": None if verification.ca is None else str(verification.ca),
         "timeout_s": timeout_s,
+        "hq": target.hq,
+        **order.request(),
         "options": options or {},
     }
 
     def look(said: str) -> None:
         state = json.loads(said)
         notices = tuple(Notice(*notice) for notice in state["notices"])
-        watch(Progress(state["bytes"], _paths(state), notices))
+        watch(Progress(state["bytes"], state["total"], _paths(state), notices))
 
     try:
         done = json.loads(_skyweave.quic_fetch(json.dumps(request), look, hints))
@@ -101,7 +143,7 @@ def fetch(
         raise ConfigError(str(error)) from None
     except OSError as error:
         raise QuicError(str(error)) from None
-    return Fetched(done["bytes"], done["seconds"], done["multipath"], _paths(done))
+    return Fetched(**{**done, "paths": _paths(done)})
 
 
 def _paths(state: dict[str, Any]) -> tuple[PathState, ...]:

@@ -23,12 +23,17 @@ class Serve:
     at: Listen
     hidden: bool = False
     """Files and folders whose names begin with a dot are served, too."""
+    token: str | None = None
+    """Only who bears it gets anything (RFC 6750)."""
+    hq: bool = False
+    """Over HTTP/0.9, too, for interoperability tests; with a token that gives nothing."""
 
 
 @dataclass(frozen=True)
 class Served:
     """What happened: ``opened``; a further ``path``, from what address; ``asked`` for what (None
-    bytes: no such file); ``failed``, what and why; ``closed``; ``missed``, so many more."""
+    bytes: no such file); ``refused``, what and by which status (``bytes``); ``failed``, what and
+    why; ``closed``; ``missed``, so many more."""
 
     kind: str
     client: str
@@ -46,6 +51,8 @@ class Served:
             return f"{self.bytes:,} more events are not shown"
         if self.kind == "failed":
             return f"{self.client}: GET {what}; the client was told that the server is busy"
+        if self.kind == "refused":
+            return f"{self.client}: {what}: refused with status {self.bytes}"
         if self.kind == "closed":
             return f"{self.client}: over, {what}"
         answer = "no such file" if self.bytes is None else f"{self.bytes:,} bytes"
@@ -60,7 +67,13 @@ class FileServer:
             raise ConfigError(f"{serve.root} is no folder; give one whose files are to be served")
         place = serve.at.request()
         self.address: str = place["listen"]
-        request = {"root": str(serve.root), "hidden": serve.hidden, "server": place}
+        request = {
+            "root": str(serve.root),
+            "hidden": serve.hidden,
+            "token": serve.token,
+            "hq": serve.hq,
+            "server": place,
+        }
         try:
             self._server = _skyweave.QuicFileServer(json.dumps(request))
         except ValueError as error:

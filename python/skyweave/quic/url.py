@@ -13,11 +13,12 @@ PORT = 4433
 
 @dataclass(frozen=True)
 class Target:
-    """A file on a server."""
+    """A file on a server; ``hq``: over HTTP/0.9, as interoperability tests speak it."""
 
     host: str
     port: int
     path: str
+    hq: bool = False
 
     @property
     def file_name(self) -> str:
@@ -28,13 +29,15 @@ class Target:
 def parse_target(text: str) -> Target:
     """Return what a URL, or ``HOST:PORT/PATH``, means.
 
-    >>> parse_target("https://example.org/a%20b"), parse_target("[::1]:7/x/y")
-    (Target(host='example.org', port=443, path='/a b'), Target(host='::1', port=7, path='/x/y'))
-    >>> parse_target("server/file")
-    Target(host='server', port=4433, path='/file')
+    >>> parse_target("https://example.org/a%20b")
+    Target(host='example.org', port=443, path='/a b', hq=False)
+    >>> parse_target("[::1]:7/x/y")
+    Target(host='::1', port=7, path='/x/y', hq=False)
+    >>> parse_target("hq://server/file")
+    Target(host='server', port=4433, path='/file', hq=True)
     """
     is_url = "://" in text
-    parts = urlsplit(text if is_url else f"hq://{text}")
+    parts = urlsplit(text if is_url else f"h3://{text}")
     if is_url and parts.scheme not in ("https", "hq"):
         raise ConfigError(f"'{text}' is not an https:// URL; give HOST:PORT/PATH, or such a URL")
     try:
@@ -48,4 +51,5 @@ def parse_target(text: str) -> Target:
     path = unquote(parts.path)
     if path.rstrip("/") == "" or path.endswith("/"):
         raise ConfigError(f"'{text}' names no file; give HOST:PORT/PATH")
-    return Target(parts.hostname, port or (443 if parts.scheme == "https" else PORT), path)
+    port = port or (443 if parts.scheme == "https" else PORT)
+    return Target(parts.hostname, port, path, hq=parts.scheme == "hq")

@@ -1,5 +1,6 @@
 use super::*;
 use crate::capture::{Capture, Sink};
+use crate::frame::{Frame, Pool};
 use crate::pcapng::End;
 use std::io::Write;
 use std::sync::{Arc, Mutex};
@@ -35,6 +36,13 @@ fn memory(room: usize) -> (Memory, Capture) {
 /// 2026, in nanoseconds since 1970: more than 32 bits of them.
 const EPOCH_NS: u64 = 1_780_000_000_123_456_789;
 
+fn frame(bytes: &[u8]) -> Frame {
+    let pool = Pool::default();
+    let mut read = pool.largest();
+    read[..bytes.len()].copy_from_slice(bytes);
+    pool.packet(&mut read, bytes.len(), Offload::None).frames().next().unwrap()
+}
+
 fn word(bytes: &[u8], at: usize) -> u32 {
     u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap())
 }
@@ -54,9 +62,9 @@ fn blocks(mut bytes: &[u8]) -> Vec<(u32, Vec<u8>)> {
 #[test]
 fn a_capture_has_what_enters_and_leaves_with_nanoseconds() {
     let (memory, mut capture) = memory(usize::MAX);
-    capture.record(UP, End::In, ms(1), &[0x45; 41]);
-    capture.record(UP, End::Out, ms(12), &[0x45; 41]);
-    capture.record(DOWN, End::Out, ms(13), &[0x46; 40]);
+    capture.record(UP, End::In, ms(1), &frame(&[0x45; 41]));
+    capture.record(UP, End::Out, ms(12), &frame(&[0x45; 41]));
+    capture.record(DOWN, End::Out, ms(13), &frame(&[0x46; 40]));
     assert_eq!(capture.finish(), None);
     let blocks = blocks(&memory.bytes.lock().unwrap());
     let kinds: Vec<u32> = blocks.iter().map(|block| block.0).collect();
@@ -82,7 +90,7 @@ fn a_capture_has_what_enters_and_leaves_with_nanoseconds() {
 fn a_full_disk_ends_the_capture_and_says_so() {
     let (memory, mut capture) = memory(400);
     for number in 0..100 {
-        capture.record(UP, End::In, ms(number), &[0x45; 100]);
+        capture.record(UP, End::In, ms(number), &frame(&[0x45; 100]));
         capture.flush();
     }
     let error = capture.finish().unwrap();

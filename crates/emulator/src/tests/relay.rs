@@ -14,7 +14,14 @@ fn started(name: &str) -> (Relay, UnixDatagram, UnixDatagram) {
 
 fn config(name: &str) -> RelayConfig {
     let paths = vec![path(name, LinkConfig::constant(1000.0, 0.0))];
-    RelayConfig { paths, seed: 1, epoch_ns: 0, sample_interval_ms: 100, capture: None }
+    RelayConfig {
+        paths,
+        seed: 1,
+        epoch_ns: 0,
+        sample_interval_ms: 100,
+        offload: Offload::None,
+        capture: None,
+    }
 }
 
 /// Waits for the next frame.

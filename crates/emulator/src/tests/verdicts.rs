@@ -8,9 +8,9 @@ use link::{
 use proptest::prelude::*;
 
 #[derive(Clone, Copy, Debug)]
-struct Packet {
-    number: u32,
-    bytes: u64,
+pub(super) struct Packet {
+    pub(super) number: u32,
+    pub(super) bytes: u64,
 }
 
 impl WireSize for Packet {
@@ -19,7 +19,7 @@ impl WireSize for Packet {
     }
 }
 
-fn config() -> impl Strategy<Value = LinkConfig> {
+pub(super) fn config() -> impl Strategy<Value = LinkConfig> {
     let steps = |values: Vec<f64>| CapacityConfig::Steps {
         times_s: (0..values.len()).map(|index| index as f64 * 0.013).collect(),
         mbps: values,
@@ -68,7 +68,7 @@ fn wakes() -> impl Strategy<Value = Vec<(u64, Vec<usize>)>> {
 }
 
 /// When each packet is delivered, by a link that is never called late.
-fn expected(
+pub(super) fn expected(
     config: &LinkConfig,
     pushes: &[(Instant, Packet)],
     end: Instant,

@@ -155,6 +155,11 @@ impl Endpoint {
         self.lifetime.is_over()
     }
 
+    /// The application's protocol that both ends agreed on (RFC 7301), once they have.
+    pub fn protocol(&self) -> Option<&[u8]> {
+        self.handshake.protocol()
+    }
+
     /// Whether both ends speak multipath.
     pub fn is_multipath(&self) -> bool {
         self.paths.multipath

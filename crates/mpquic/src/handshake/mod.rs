@@ -241,6 +241,11 @@ impl Handshake {
         Ok(one_rtt)
     }
 
+    /// The application's protocol, once both ends agreed on it.
+    pub fn protocol(&self) -> Option<&[u8]> {
+        self.tls.as_ref()?.alpn_protocol()
+    }
+
     /// TLS is through, and nobody has asked for the peer's parameters yet.
     pub fn completes(&self) -> bool {
         !self.complete && self.tls.as_ref().is_some_and(|tls| !tls.is_handshaking())

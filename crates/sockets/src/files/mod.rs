@@ -1,11 +1,18 @@
-//! A server of files over HTTP/0.9: `GET /path`, the file, the end of the stream.
+//! A server of files over HTTP/3, and over HTTP/0.9 for interoperability tests.
 
+mod answer;
+mod ask;
+mod h3;
+mod hq;
+mod range;
 mod root;
 mod session;
 
+use crate::error::SocketError;
 use crate::server::Service;
 use crate::session::Session;
 use crate::tell::{News, Tell, channel};
+use h3::Guard;
 use mpquic::Closed;
 use root::Root;
 use session::FileSession;
@@ -33,6 +40,8 @@ const CLIENT_STREAMS: u64 = 128;
 /// What requests may bring before they are read: all of them, and one.
 const REQUESTS_BYTES: u64 = 128 << 10;
 const REQUEST_BYTES: u64 = 8 << 10;
+/// Longest token.
+const MAX_TOKEN_BYTES: usize = 4096;
 
 /// What happened at a server, for whoever watches it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,6 +52,8 @@ pub enum Served {
     Path(SocketAddr, IpAddr),
     /// A client asked for this, and gets this many bytes; `None`: there is no such file.
     Asked(SocketAddr, String, Option<u64>),
+    /// A client asked for this, and was refused with this status of HTTP.
+    Refused(SocketAddr, String, u16),
     /// A client asked for this, and the server could not open it: why. The client was told that the
     /// server is busy.
     Failed(SocketAddr, String, String),
@@ -52,14 +63,21 @@ pub enum Served {
     Missed(u64),
 }
 
-/// Serves the files below a folder to every client.
-pub struct Files<F> {
+/// What all clients of a server have in common.
+#[derive(Clone)]
+struct Shared {
     root: Arc<Root>,
-    look_at: Instant,
-    news: News<Served>,
     tell: Tell<Served>,
     /// Clients, to share what answers may occupy.
     clients: Arc<AtomicUsize>,
+    guard: Option<Guard>,
+}
+
+/// Serves the files below a folder to every client.
+pub struct Files<F> {
+    shared: Shared,
+    look_at: Instant,
+    news: News<Served>,
     watch: F,
 }
 
@@ -72,8 +90,18 @@ impl<F: FnMut(&[Served], usize) -> bool> Files<F> {
     pub fn new(root: &Path, hidden: bool, watch: F) -> io::Result<Self> {
         let root = Arc::new(Root::open(root, hidden)?);
         let (tell, news) = channel();
-        let look_at = Instant::ZERO;
-        Ok(Self { root, look_at, news, tell, clients: Arc::default(), watch })
+        let shared = Shared { root, tell, clients: Arc::default(), guard: None };
+        Ok(Self { shared, look_at: Instant::ZERO, news, watch })
+    }
+
+    /// Only for those who bear `token` (RFC 6750); HTTP/0.9 then gives nothing.
+    ///
+    /// # Errors
+    /// A token that no field can carry.
+    pub fn guarded(mut self, token: &str) -> Result<Self, SocketError> {
+        check_token(token)?;
+        self.shared.guard = Some(Guard::new(token));
+        Ok(self)
     }
 }
 
@@ -88,6 +116,21 @@ pub fn bound_for_files(config: &mut mpquic::Config) {
     config.max_datagram_bytes = 0;
 }
 
+/// Refuses what is no token of a bearer (RFC 6750 §2.1).
+///
+/// # Errors
+/// Such a token.
+pub fn check_token(token: &str) -> Result<(), SocketError> {
+    let body = token.trim_end_matches('=');
+    let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~+/".contains(&byte);
+    if !body.is_empty() && body.bytes().all(fits) && token.len() <= MAX_TOKEN_BYTES {
+        return Ok(());
+    }
+    let say =
+        "a token has 1 to 4096 letters, digits and - . _ ~ + /, as 'openssl rand -hex 32' prints";
+    Err(SocketError::Config(say.into()))
+}
+
 /// What the answers to one of so many clients may occupy.
 fn share(clients: usize) -> u64 {
     (ANSWER_BYTES / clients.max(1) as u64).clamp(LEAST_ANSWER_BYTES, CLIENT_ANSWER_BYTES)
@@ -95,13 +138,12 @@ fn share(clients: usize) -> u64 {
 
 impl<F: FnMut(&[Served], usize) -> bool> Service for Files<F> {
     fn open(&mut self, now: Instant, remote: SocketAddr) -> Box<dyn Session> {
-        self.tell.say(Served::Opened(remote));
-        let shared = (self.root.clone(), self.tell.clone(), self.clients.clone());
-        Box::new(FileSession::new(now, remote, shared))
+        self.shared.tell.say(Served::Opened(remote));
+        Box::new(FileSession::new(now, remote, self.shared.clone()))
     }
 
     fn closed(&mut self, remote: SocketAddr, how: &Closed) {
-        self.tell.say(Served::Closed(remote, crate::error::words(how)));
+        self.shared.tell.say(Served::Closed(remote, crate::error::words(how)));
     }
 
     fn due(&self) -> Instant {

@@ -16,8 +16,10 @@ const TRIES: usize = 8;
 pub(crate) enum Found {
     /// The file, and its size now.
     File(File, u64),
-    /// There is none, it is none that is served, or it must not be read.
+    /// There is none, or none that is served.
     Nothing,
+    /// There is something that is no file, or that the server must not read.
+    Forbidden,
     /// The server could not open it, and why: not the client's fault.
     Failed(io::Error),
 }
@@ -49,6 +51,7 @@ impl Root {
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let file = match self.openat2(&path, flags) {
             Ok(file) => file,
+            Err(Errno::ACCESS | Errno::PERM) => return Found::Forbidden,
             Err(error) if is_absent(error) => return Found::Nothing,
             Err(error) => return Found::Failed(error.into()),
         };
@@ -56,7 +59,7 @@ impl Root {
             Ok(about) if FileType::from_raw_mode(about.st_mode) == FileType::RegularFile => {
                 Found::File(file.into(), about.st_size.try_into().unwrap_or(0))
             }
-            Ok(_) => Found::Nothing,
+            Ok(_) => Found::Forbidden,
             Err(error) => Found::Failed(error.into()),
         }
     }
@@ -82,8 +85,6 @@ fn is_absent(error: Errno) -> bool {
         Errno::ISDIR,
         Errno::XDEV, // out of the folder
         Errno::LOOP,
-        Errno::ACCESS,
-        Errno::PERM,
         Errno::NAMETOOLONG,
         Errno::INVAL,
         Errno::NXIO, // a socket, or a pipe without a reader
@@ -121,7 +122,7 @@ mod tests {
                 assert_eq!(bytes, text.len() as u64);
                 Some(text)
             }
-            Found::Nothing => None,
+            Found::Nothing | Found::Forbidden => None,
             Found::Failed(error) => panic!("{request}: {error}"),
         }
     }

@@ -1,28 +1,26 @@
 //! One client's requests and their answers.
 
-use super::root::{Found, Root};
-use super::{BUSY, NO_SUCH_FILE, Served, share};
+use super::answer::{Answer, Poured};
+use super::ask::{Ask, Wants};
+use super::h3::{self, Asking};
+use super::hq;
+use super::root::Found;
+use super::{BUSY, NO_SUCH_FILE, Served, Shared, share};
 use crate::session::{Ends, PathReport, Session, Status};
-use crate::tell::Tell;
-use mpquic::{Endpoint, Event, Read};
+use http3::{Code, H3, Link, Side};
+use mpquic::{Endpoint, Event};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::net::SocketAddr;
-use std::os::unix::fs::FileExt;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 use units::{Duration, Instant, PathId};
 
-const BAD_REQUEST: u64 = 0x400;
+const UNAUTHORIZED: u64 = 0x401;
 const FAILED: u64 = 0x500;
 /// The connection's end when the client asks for nothing, or does not take what it asked for.
 const TIMED_OUT: u64 = 0x408;
-const MAX_REQUEST_BYTES: usize = 4096;
 /// Files that one client has open at a time; further requests wait.
 const MAX_FILES: usize = 8;
-/// A file is read in pieces of this size, and only when so much can be sent, or a quarter of what
-/// may wait: small reads cost more than they bring.
-const PIECE_BYTES: usize = 32 << 10;
 /// How long a client may be without a request.
 const IDLE: Duration = Duration::from_secs(15);
 /// How long a client may take nothing of an answer: longer than outages of satellites and cells,
@@ -31,51 +29,51 @@ const STALL: Duration = Duration::from_secs(60);
 
 /// A request, then its answer.
 enum Exchange {
-    Asking(Vec<u8>),
-    /// For a free place among the open files.
-    Waiting(String),
-    Answering {
-        file: File,
-        at: u64,
-        end: u64,
-    },
+    /// Over HTTP/0.9.
+    Line(Vec<u8>),
+    /// Over HTTP/3.
+    Asking(Asking),
+    /// For a free place among the open files; the request's stream was read to its end.
+    Waiting(Ask, bool),
+    /// The same.
+    Answering(Box<Answer>, bool),
+    /// It is given up with this code.
+    Failed(u64),
+}
+
+/// What a client speaks.
+enum Tongue {
+    Unknown,
+    Hq,
+    H3(Link),
 }
 
 /// How far everything is; who changes nothing of it is idle, or stalls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Mark {
     busy: bool,
-    given: u64,
+    done: u64,
     unacked: u64,
 }
 
 pub(super) struct FileSession {
-    root: Arc<Root>,
-    tell: Tell<Served>,
-    clients: Arc<AtomicUsize>,
+    shared: Shared,
     remote: SocketAddr,
+    tongue: Tongue,
     streams: BTreeMap<u64, Exchange>,
-    /// Bytes given to the transport.
-    given: u64,
     mark: Mark,
     marked_at: Instant,
 }
 
 impl FileSession {
-    pub fn new(
-        now: Instant,
-        remote: SocketAddr,
-        (root, tell, clients): (Arc<Root>, Tell<Served>, Arc<AtomicUsize>),
-    ) -> Self {
-        clients.fetch_add(1, Ordering::Relaxed);
+    pub fn new(now: Instant, remote: SocketAddr, shared: Shared) -> Self {
+        shared.clients.fetch_add(1, Ordering::Relaxed);
         Self {
-            root,
-            tell,
-            clients,
+            shared,
             remote,
+            tongue: Tongue::Unknown,
             streams: BTreeMap::new(),
-            given: 0,
-            mark: Mark { busy: false, given: 0, unacked: 0 },
+            mark: Mark { busy: false, done: 0, unacked: 0 },
             marked_at: now,
         }
     }
@@ -83,17 +81,21 @@ impl FileSession {
 
 impl Drop for FileSession {
     fn drop(&mut self) {
-        self.clients.fetch_sub(1, Ordering::Relaxed);
+        self.shared.clients.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
 impl Session for FileSession {
     fn work(&mut self, now: Instant, endpoint: &mut Endpoint, events: &[Event]) -> Status {
+        if let Tongue::Unknown = self.tongue {
+            let is_h3 = endpoint.protocol() == Some(H3);
+            self.tongue = if is_h3 { Tongue::H3(Link::new(Side::Server)) } else { Tongue::Hq };
+        }
         for event in events {
             match event {
-                // Client-initiated and bidirectional (RFC 9000 §2.1); others have nothing to ask.
+                // Client-initiated and bidirectional (RFC 9000 §2.1).
                 Event::StreamOpened(id) if id & 3 == 0 => {
-                    self.streams.insert(*id, Exchange::Asking(Vec::new()));
+                    self.streams.insert(*id, self.tongue.begin());
                 }
                 Event::Stopped(id, _) => {
                     self.streams.remove(id);
@@ -101,12 +103,24 @@ impl Session for FileSession {
                 _ => {}
             }
         }
+        if let Tongue::H3(link) = &mut self.tongue
+            && let Err(error) = link.work(now, endpoint, events)
+        {
+            return Status::Done(error.code as u64);
+        }
         let ids: Vec<u64> = self.streams.keys().copied().collect();
         for id in ids {
-            self.advance(now, endpoint, id);
+            if let Err(error) = self.advance(now, endpoint, id) {
+                return Status::Done(error.code as u64);
+            }
         }
         self.take_mark(now, endpoint.buffered_bytes());
         Status::Working // the client ends it
+    }
+
+    fn has_more(&self, _endpoint: &Endpoint) -> bool {
+        let sums = |one: &Exchange| matches!(one, Exchange::Answering(own, _) if own.is_summing());
+        self.streams.values().any(sums)
     }
 
     fn due(&self) -> Instant {
@@ -123,132 +137,206 @@ impl Session for FileSession {
 
     fn on_path(&mut self, _endpoint: &mut Endpoint, net: PathId, ends: Ends) {
         if net != PathId(0) {
-            self.tell.say(Served::Path(self.remote, ends.remote));
+            self.shared.tell.say(Served::Path(self.remote, ends.remote));
+        }
+    }
+}
+
+impl Tongue {
+    fn begin(&self) -> Exchange {
+        match self {
+            Self::H3(_) => Exchange::Asking(Asking::default()),
+            _ => Exchange::Line(Vec::new()),
+        }
+    }
+
+    /// The code of a stream that this end is to blame for.
+    fn fault(&self) -> u64 {
+        match self {
+            Self::H3(_) => Code::Internal as u64,
+            _ => FAILED,
         }
     }
 }
 
 impl FileSession {
     fn take_mark(&mut self, now: Instant, unacked: u64) {
-        let asks = |exchange: &Exchange| !matches!(exchange, Exchange::Asking(_));
-        let busy = unacked > 0 || self.streams.values().any(asks);
-        let mark = Mark { busy, given: self.given, unacked };
+        let (mut busy, mut done) = (unacked > 0, 0_u64);
+        for exchange in self.streams.values() {
+            match exchange {
+                Exchange::Line(_) | Exchange::Asking(_) => continue,
+                Exchange::Waiting(..) | Exchange::Failed(_) => {}
+                Exchange::Answering(answer, _) => done = done.wrapping_add(answer.done()),
+            }
+            busy = true;
+        }
+        let mark = Mark { busy, done, unacked };
         if mark != self.mark {
             (self.mark, self.marked_at) = (mark, now);
         }
     }
 
-    fn advance(&mut self, now: Instant, endpoint: &mut Endpoint, id: u64) {
-        let step = match self.streams.get_mut(&id) {
-            Some(Exchange::Asking(request)) => match read_request(now, endpoint, id, request) {
-                None => return,
-                Some(Ok(line)) => self.open(id, line),
-                Some(Err(code)) => Err(code),
+    /// Goes on with an exchange; an error ends the connection.
+    fn advance(
+        &mut self,
+        now: Instant,
+        endpoint: &mut Endpoint,
+        id: u64,
+    ) -> Result<(), http3::Error> {
+        match self.streams.get_mut(&id) {
+            Some(Exchange::Line(line)) => match hq::read(now, endpoint, id, line) {
+                None => return Ok(()),
+                // HTTP/0.9 has no place for a token.
+                Some(Ok(_)) if self.shared.guard.is_some() => self.give_up(id, UNAUTHORIZED),
+                Some(Ok(ask)) => self.open(id, ask, true),
+                Some(Err(code)) => self.give_up(id, code),
             },
-            Some(Exchange::Waiting(line)) => {
-                let line = std::mem::take(line);
-                self.open(id, line)
+            Some(Exchange::Asking(asking)) => match asking.read(now, endpoint, id) {
+                Ok(None) => return Ok(()),
+                Ok(Some(request)) => {
+                    let ended = asking.ended;
+                    self.judge(id, request, ended);
+                }
+                Err(error) if error.ends_connection() => return Err(error),
+                // RFC 6585 §5: of fields that are too long it can be said.
+                Err(error) if error.code == Code::ExcessiveLoad => self.say(id, 431, false),
+                Err(error) => self.give_up(id, error.code as u64),
+            },
+            Some(Exchange::Waiting(ask, ended)) => {
+                let (ask, ended) = (ask.clone(), *ended);
+                self.open(id, ask, ended);
             }
-            _ => Ok(()),
+            _ => {}
+        }
+        self.pour(endpoint, id);
+        Ok(())
+    }
+
+    /// Gives the transport what it may take of an answer.
+    fn pour(&mut self, endpoint: &mut Endpoint, id: u64) {
+        let most = share(self.shared.clients.load(Ordering::Relaxed));
+        let failed = match &mut self.streams.get_mut(&id) {
+            Some(Exchange::Failed(code)) => Some(*code),
+            Some(Exchange::Answering(answer, _)) => match answer.pour(endpoint, id, most) {
+                Ok(Poured::Part) => return,
+                Ok(Poured::Everything) => None,
+                Err(()) => Some(self.tongue.fault()),
+            },
+            _ => return,
         };
-        match step.and_then(|()| self.pour(endpoint, id)) {
-            Ok(false) => {}
-            Ok(true) => {
-                endpoint.finish(id).ok(); // it may be over already
-                self.streams.remove(&id);
-            }
-            Err(code) => {
-                endpoint.reset(id, code).ok(); // the same
-                self.streams.remove(&id);
+        // The stream may be over already.
+        match failed {
+            None => endpoint.finish(id).ok(),
+            Some(code) => endpoint.reset(id, code).ok(),
+        };
+        if let Some(Exchange::Answering(_, false)) = self.streams.remove(&id) {
+            endpoint.stop(id, Code::NoError as u64).ok(); // RFC 9114 §4.1: the rest is not needed
+        }
+    }
+
+    /// Whether a request over HTTP/3 is one for a file, by one who may ask.
+    fn judge(&mut self, id: u64, request: http3::Request, ended: bool) {
+        if self.shared.guard.as_ref().is_some_and(|guard| !guard.admits(&request.fields)) {
+            self.tell_refused(&request.path, 401);
+            return self.say(id, 401, ended);
+        }
+        let path = request.path.clone();
+        match Ask::of(request) {
+            Some(ask) => self.open(id, ask, ended),
+            None => {
+                self.tell_refused(&path, 405);
+                self.say(id, 405, ended);
             }
         }
     }
 
-    /// Opens what a request names, or lets it wait: the code of a failure.
-    fn open(&mut self, id: u64, line: String) -> Result<(), u64> {
-        let is_open = |exchange: &&Exchange| matches!(exchange, Exchange::Answering { .. });
-        if self.streams.values().filter(is_open).count() >= MAX_FILES {
-            self.streams.insert(id, Exchange::Waiting(line));
-            return Ok(());
+    /// Opens what a request names, or lets it wait.
+    fn open(&mut self, id: u64, ask: Ask, ended: bool) {
+        let is_file =
+            |one: &&Exchange| matches!(one, Exchange::Answering(answer, _) if answer.is_file());
+        if self.streams.values().filter(is_file).count() >= MAX_FILES {
+            self.streams.insert(id, Exchange::Waiting(ask, ended));
+            return;
         }
-        let remote = self.remote;
-        let (said, result) = match self.root.find(&line) {
-            Found::File(file, bytes) => {
-                self.streams.insert(id, Exchange::Answering { file, at: 0, end: bytes });
-                (Served::Asked(remote, line, Some(bytes)), Ok(()))
+        let found = self.shared.root.find(&ask.path);
+        match (found, &self.tongue) {
+            (Found::File(file, bytes), Tongue::H3(_)) => self.found(id, ask, (file, bytes), ended),
+            (Found::File(file, bytes), _) => {
+                self.shared.tell.say(Served::Asked(self.remote, ask.path, Some(bytes)));
+                let answer = Answer::part(Vec::new(), file, (0..bytes, bytes), Wants::Nothing);
+                self.streams.insert(id, Exchange::Answering(Box::new(answer), ended));
             }
-            Found::Nothing => (Served::Asked(remote, line, None), Err(NO_SUCH_FILE)),
-            Found::Failed(why) => (Served::Failed(remote, line, why.to_string()), Err(BUSY)),
-        };
-        self.tell.say(said);
-        result
+            (Found::Nothing, _) => {
+                self.shared.tell.say(Served::Asked(self.remote, ask.path, None));
+                self.fail(id, (NO_SUCH_FILE, 404), ended);
+            }
+            (Found::Forbidden, _) => {
+                self.tell_refused(&ask.path, 403);
+                self.fail(id, (NO_SUCH_FILE, 403), ended);
+            }
+            (Found::Failed(why), _) => {
+                self.shared.tell.say(Served::Failed(self.remote, ask.path, why.to_string()));
+                self.fail(id, (BUSY, 503), ended);
+            }
+        }
     }
 
-    /// Gives the transport what it may take of an answer: true when everything was given.
-    fn pour(&mut self, endpoint: &mut Endpoint, id: u64) -> Result<bool, u64> {
-        let Some(Exchange::Answering { file, at, end }) = self.streams.get_mut(&id) else {
-            return Ok(false);
+    /// Answers a request over HTTP/3 for a file that is there.
+    fn found(&mut self, id: u64, ask: Ask, (file, bytes): (File, u64), ended: bool) {
+        let Ok(tag) = h3::tag(&file) else { return self.say(id, 500, ended) };
+        let part = ask.range_of(bytes, &tag);
+        let answer = match &part {
+            _ if ask.knows(&tag) => Answer::words(h3::known(&tag)),
+            Err(()) => Answer::words(h3::no_such_range(bytes)),
+            Ok(part) => {
+                let words = h3::found(&ask, part.as_ref(), (bytes, &tag));
+                let part = part.clone().unwrap_or(0..bytes);
+                let given = if ask.head_alone { 0 } else { part.end - part.start };
+                self.shared.tell.say(Served::Asked(self.remote, ask.path, Some(given)));
+                match ask.head_alone {
+                    true => Answer::words(words),
+                    false => Answer::part(words, file, (part, bytes), ask.wants),
+                }
+            }
         };
-        let most = share(self.clients.load(Ordering::Relaxed));
-        let worth = (most / 4).min(PIECE_BYTES as u64);
-        let mut piece = [0; PIECE_BYTES];
-        while *at < *end {
-            let room = most.saturating_sub(endpoint.buffered_bytes()).min(PIECE_BYTES as u64);
-            if room < worth {
-                return Ok(false);
-            }
-            let piece = &mut piece[..room.min(*end - *at) as usize];
-            file.read_exact_at(piece, *at).map_err(|_| FAILED)?; // a file that became shorter
-            let taken = endpoint.write(id, piece).map_err(|_| FAILED)? as u64;
-            *at += taken;
-            self.given += taken;
-            if taken == 0 {
-                return Ok(false);
-            }
-        }
-        Ok(true)
+        self.streams.insert(id, Exchange::Answering(Box::new(answer), ended));
     }
-}
 
-/// The path of a request as soon as it is complete; the code of a bad one.
-fn read_request(
-    now: Instant,
-    endpoint: &mut Endpoint,
-    id: u64,
-    request: &mut Vec<u8>,
-) -> Option<Result<String, u64>> {
-    let mut ended = false;
-    while !ended && request.len() <= MAX_REQUEST_BYTES {
-        match endpoint.read(now, id, MAX_REQUEST_BYTES) {
-            Ok(Read::Data(data)) => request.extend(data),
-            Ok(Read::Finished) => ended = true,
-            Ok(Read::Blocked) => break,
-            Ok(Read::Reset(_)) | Err(_) => return Some(Err(BAD_REQUEST)),
+    fn tell_refused(&self, path: &str, status: u16) {
+        self.shared.tell.say(Served::Refused(self.remote, path.to_owned(), status));
+    }
+
+    /// Lets an exchange end by a status, or by a code where there are none.
+    fn fail(&mut self, id: u64, (code, status): (u64, u16), ended: bool) {
+        match self.tongue {
+            Tongue::H3(_) => self.say(id, status, ended),
+            _ => self.give_up(id, code),
         }
     }
-    let line = request.iter().position(|byte| *byte == b'\n');
-    if request.len() > MAX_REQUEST_BYTES {
-        return Some(Err(BAD_REQUEST));
+
+    fn give_up(&mut self, id: u64, code: u64) {
+        self.streams.insert(id, Exchange::Failed(code));
     }
-    let line = match line {
-        Some(end) => &request[..end],
-        None if ended => &request[..],
-        None => return None,
-    };
-    let path = std::str::from_utf8(line).ok().and_then(|line| line.trim_end().strip_prefix("GET "));
-    Some(path.map(str::to_owned).ok_or(BAD_REQUEST))
+
+    /// Answers with a status alone.
+    fn say(&mut self, id: u64, status: u16, ended: bool) {
+        let answer = Box::new(Answer::words(h3::refusal(status)));
+        self.streams.insert(id, Exchange::Answering(answer, ended));
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::root::Root;
     use super::*;
     use crate::tell::channel;
     use std::path::Path;
+    use std::sync::Arc;
 
     fn session(now: Instant) -> FileSession {
         let root = Arc::new(Root::open(Path::new("/"), false).unwrap());
-        let tell = channel().0;
-        FileSession::new(now, "192.0.2.1:7".parse().unwrap(), (root, tell, Arc::default()))
+        let shared = Shared { root, tell: channel().0, clients: Arc::default(), guard: None };
+        FileSession::new(now, "192.0.2.1:7".parse().unwrap(), shared)
     }
 
     #[test]
@@ -259,11 +347,12 @@ mod tests {
         session.take_mark(at(20), 0); // PINGs alone: nothing was asked for
         assert_eq!(session.look(at(24), &[]), Status::Working);
         assert_eq!(session.look(at(25), &[]), Status::Done(TIMED_OUT));
-        session.streams.insert(0, Exchange::Asking(b"GET /".to_vec()));
+        session.streams.insert(0, Exchange::Line(b"GET /".to_vec()));
+        session.streams.insert(4, Exchange::Asking(Asking::default()));
         session.take_mark(at(21), 0); // half a request is none
         assert_eq!(session.due(), at(25));
 
-        session.streams.insert(0, Exchange::Waiting("/file".into()));
+        session.streams.insert(0, Exchange::Waiting(Ask::whole("/file".into()), true));
         session.take_mark(at(24), 0);
         assert_eq!((session.due(), session.idle_since()), (at(84), None));
         session.take_mark(at(80), 100); // bytes were given

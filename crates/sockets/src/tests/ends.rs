@@ -71,19 +71,44 @@ pub fn serve_aware(
     config: impl FnOnce(mpquic::Role) -> ServerConfig,
 ) -> Running {
     let identity = Identity::self_signed(&["localhost".into(), "127.0.0.1".into()]).unwrap();
-    let mut server = Server::bind(listen, config(identity.role(HQ_INTEROP).unwrap())).unwrap();
+    serve_all(&identity, listen, (root, None), hints, config)
+}
+
+/// The same with a certificate that others may have had, and for those who bear a token.
+pub fn serve_as(
+    identity: &Identity,
+    listen: SocketAddr,
+    files: (&Path, Option<&str>),
+    config: impl FnOnce(mpquic::Role) -> ServerConfig,
+) -> Running {
+    serve_all(identity, listen, files, Hints::default(), config)
+}
+
+fn serve_all(
+    identity: &Identity,
+    listen: SocketAddr,
+    (root, token): (&Path, Option<&str>),
+    hints: Hints,
+    config: impl FnOnce(mpquic::Role) -> ServerConfig,
+) -> Running {
+    let role = identity.role_of(&[H3, HQ_INTEROP]).unwrap();
+    let mut server = Server::bind(listen, config(role)).unwrap();
     let address = SocketAddr::new(listen.ip(), server.port());
     let stop = Arc::new(AtomicBool::new(false));
     let most_connections = Arc::new(AtomicUsize::new(0));
     let (stops, most, root) = (stop.clone(), most_connections.clone(), root.to_owned());
+    let token = token.map(str::to_owned);
     let thread = std::thread::spawn(move || {
         let mut seen = Vec::new();
-        let files = Files::new(&root, false, |news: &[Served], connections| {
+        let mut files = Files::new(&root, false, |news: &[Served], connections| {
             seen.extend_from_slice(news);
             most.fetch_max(connections, Ordering::Relaxed);
             !stops.load(Ordering::Relaxed)
         })
         .unwrap();
+        if let Some(token) = token {
+            files = files.guarded(&token).unwrap();
+        }
         let mut service = AwareService::new(files, hints);
         server.run(&mut service).unwrap();
         drop(service);
@@ -115,6 +140,8 @@ impl Running {
             locals: vec![Local::Address(local(1))],
             anchor: Anchor::pin(&self.pin).unwrap(),
             patience: Duration::from_secs(120), // fails by then
+            persistence: Duration::ZERO,
+            more: More::default(),
             options: Options::default(),
             hints: Hints::default(),
         }

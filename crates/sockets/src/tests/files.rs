@@ -24,7 +24,8 @@ fn a_file_comes_over_two_paths_as_it_is() {
     // How much each of them carries is a matter of load.
     assert!(found.paths.iter().all(|path| path.received_bytes > 0), "{:?}", found.paths);
     let sum: u64 = found.paths.iter().map(|path| path.stats.unwrap().unique_bytes).sum();
-    assert_eq!(sum, data.len() as u64);
+    // Settings, fields and the heads of frames come to less than a packet.
+    assert!((data.len() as u64..data.len() as u64 + 1200).contains(&sum), "{sum}");
 
     let found = super::super::fetch(&server.fetch("/empty", &out), |_| true).unwrap();
     assert_eq!((found.bytes, fs::read(&out).unwrap().len()), (0, 0));
@@ -64,10 +65,14 @@ fn what_cannot_be_fetched_is_said_and_leaves_nothing() {
     fs::create_dir_all(folder.0.join("folder")).unwrap();
     let server = serve(&folder.0, &Options::default());
     let out = folder.0.join("out");
-    for path in ["/nothing", "/folder"] {
-        let error = super::super::fetch(&server.fetch(path, &out), |_| true).unwrap_err();
+    let mut fetch = server.fetch("/nothing", &out);
+    for hq in [false, true] {
+        fetch.more.hq = hq;
+        let error = super::super::fetch(&fetch, |_| true).unwrap_err();
         assert!(matches!(error, SocketError::NoFile(_)), "{error}");
     }
+    let error = super::super::fetch(&server.fetch("/folder", &out), |_| true).unwrap_err();
+    assert!(matches!(error, SocketError::Forbidden(_)), "{error}");
     let mut fetch = server.fetch("/nothing", &out);
     fetch.anchor = Anchor::Pin([7; 32]);
     let error = super::super::fetch(&fetch, |_| true).unwrap_err();
@@ -94,6 +99,8 @@ fn a_server_that_is_not_there_is_given_up() {
         locals: vec![Local::Any],
         anchor: Anchor::Pin([0; 32]),
         patience: Duration::from_millis(300),
+        persistence: Duration::ZERO,
+        more: More::default(),
         options: Options::default(),
         hints: Hints::default(),
     };

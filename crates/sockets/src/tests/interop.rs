@@ -34,6 +34,8 @@ fn ours_fetches(paths: u32) {
         locals: ips(paths).into_iter().map(Local::Address).collect(),
         anchor: Anchor::Pin(fingerprint),
         patience: Duration::from_secs(120), // fails by then
+        persistence: Duration::ZERO,
+        more: More { hq: true, ..More::default() },
         options: Options { datagram_bytes: DATAGRAM.into(), ..Options::default() },
         hints: Hints::default(),
     };

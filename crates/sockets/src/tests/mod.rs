@@ -1,6 +1,7 @@
 mod ends;
 mod files;
 mod hints;
+mod http3;
 mod interop;
 mod ipv6;
 mod kernel;

@@ -68,6 +68,8 @@ fn ours_fetches(paths: u8) {
         locals: (1..=paths).map(|last| Local::Address(local(last))).collect(),
         anchor: Anchor::pin(&pin).unwrap(),
         patience: Duration::from_secs(120), // fails by then
+        persistence: Duration::ZERO,
+        more: More { hq: true, ..More::default() },
         options: Options::default(),
         hints: Hints::default(),
     };

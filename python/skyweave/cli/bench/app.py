@@ -17,7 +17,7 @@ COMMANDS = {
     ),
     "emulator": Later(
         "skyweave.cli.bench.emulator:bench_emulator",
-        "Measure throughput, delay, rate and cost of emulated links; takes about a minute.",
+        "Measure throughput, delay, rate and cost of emulated links; takes a minute and a half.",
     ),
     "orbit": Later(
         "skyweave.cli.bench.orbit:bench_orbit",

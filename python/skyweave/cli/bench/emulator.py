@@ -6,10 +6,12 @@ import json
 import os
 import platform
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from statistics import median
 from typing import Annotated, Any
 
 import numpy as np
+import polars as pl
 import typer
 from rich.progress import Progress, SpinnerColumn, TimeElapsedColumn
 from rich.table import Table
@@ -23,6 +25,8 @@ from skyweave.model import config
 from skyweave.printing import put
 
 Say = Callable[[str], None]
+Row = dict[str, Any]
+"""One transfer: which round, link and way, and what was measured."""
 
 RTT_MS = 20.0
 QUEUE_BYTES = 2_500_000
@@ -34,10 +38,13 @@ _STEP_S, _ZERO_SHARE = 0.1, 0.2
 _QUEUE_PACKETS = 5000
 """Long enough that the sender's own pauses never leave a saturated link idle."""
 _UNSHAPED_MBPS = 1e6
+_QUANTILES = ("p50", "p99", "max")
 
 _MEANING = {
     "tcp_cubic_1gbit_mbps": "goodput of TCP CUBIC: 1 Gbit/s, 20 ms, queue of 2.5 MB",
+    "steady_1gbit_mbps": "the same without the first quarter, in which the window grows",
     "relay_cores_1gbit": "processor cores of the relay meanwhile",
+    "relay_cores_per_gbps_1gbit": "the same for each Gbit/s of goodput",
     "unshaped_gbps": "goodput of TCP over a link without limit or delay",
     "relay_cores_per_gbps": "relay's cores for each Gbit/s of that",
     "lateness_us": "from when a link delivers a packet to its write, µs",
@@ -46,35 +53,41 @@ _MEANING = {
 }
 
 
+WAYS = {"offload": True, "plain": False}
+"""Devices with and without segmentation offload."""
+
+
 def bench_emulator(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    rounds: Annotated[
+        int, typer.Option(min=1, max=100, help="Rounds of TCP, with and without offload by turns.")
+    ] = 1,
 ) -> None:
-    """Measure throughput, delay, rate and cost of emulated links; takes about a minute."""
+    """Measure throughput, delay, rate and cost of emulated links; takes a minute and a half."""
     with Progress(
         SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn(),
         console=Console(stderr=True), transient=True,
     ) as bar:  # fmt: skip
         task = bar.add_task("")
-        found = measure_emulator(lambda words: bar.update(task, description=words))
+        found = measure_emulator(lambda words: bar.update(task, description=words), rounds)
     if as_json:
         put(json.dumps(found))
         return
     _print(found)
 
 
-def measure_emulator(say: Say = lambda _: None) -> dict[str, Any]:
+def measure_emulator(say: Say = lambda _: None, rounds: int = 1) -> dict[str, Any]:
     """Measure in worlds on this machine; the keys are those of ``bench emulator --json``.
+
+    What is there with and without segmentation offload is the median of the rounds.
 
     Raises :class:`ConfigError` or :class:`LiveError` where no world can be made.
     """
     load_before = os.getloadavg()[0]
-    say("TCP through 1 Gbit/s and 20 ms")
-    tcp = _tcp(1000.0, RTT_MS / 2, config.DropTail(bytes=QUEUE_BYTES))
-    say("TCP without limit")
-    unshaped = _tcp(_UNSHAPED_MBPS, 0.0, config.DropTail(packets=10_000))
+    rows = list(_rounds(say, rounds))
     say("delay of UDP over 20 ms")
     delay_error, delay_late = _delay()
-    errors, lateness = {}, {"tcp_1gbit": tcp[2], "unshaped": unshaped[2], "udp_echo": delay_late}
+    errors, lateness = {}, {"udp_echo": delay_late}
     for name, capacity, most_mbps in _capacities():
         say(f"rate of UDP on {name}")
         errors[name], lateness[f"udp_{name}"] = _rate_error_percent(capacity, most_mbps)
@@ -84,15 +97,51 @@ def measure_emulator(say: Say = lambda _: None) -> dict[str, Any]:
         "kernel": platform.release(),
         "cores": os.cpu_count(),
         "load_before": load_before,
-        "tcp_cubic_1gbit_mbps": tcp[0],
-        "relay_cores_1gbit": tcp[1],
-        "unshaped_gbps": unshaped[0] / 1e3,
-        "relay_cores_per_gbps": unshaped[1] / unshaped[0] * 1e3,
-        "lateness_us": lateness,
+        "tcp_cubic_1gbit_mbps": _medians(rows, "1gbit", "goodput_mbps"),
+        "steady_1gbit_mbps": _medians(rows, "1gbit", "steady_mbps"),
+        "relay_cores_1gbit": _medians(rows, "1gbit", "relay_cores"),
+        "relay_cores_per_gbps_1gbit": _medians(rows, "1gbit", "relay_cores_per_gbps"),
+        "unshaped_gbps": {
+            way: mbps / 1e3 for way, mbps in _medians(rows, "unshaped", "goodput_mbps").items()
+        },
+        "relay_cores_per_gbps": _medians(rows, "unshaped", "relay_cores_per_gbps"),
+        "lateness_us": {**_lateness(rows), **lateness},
         "udp_delay_error_ms": delay_error,
         "rate_error_percent": errors,
         "peers": peers,
         "peers_note": note,
+        "rounds": rows,
+    }
+
+
+def _rounds(say: Say, rounds: int) -> Iterator[Row]:
+    """Measure TCP over both links, with and without offload by turns: load strikes both alike."""
+    links = {
+        "1gbit": (1000.0, RTT_MS / 2, config.DropTail(bytes=QUEUE_BYTES)),
+        "unshaped": (_UNSHAPED_MBPS, 0.0, config.DropTail(packets=10_000)),
+    }
+    for number in range(rounds):
+        ways = list(WAYS) if number % 2 == 0 else list(reversed(WAYS))
+        for link, (mbps, delay_ms, queue) in links.items():
+            for way in ways:
+                say(f"TCP over a link of {link}, {way}, round {number + 1} of {rounds}")
+                row = _tcp(mbps, delay_ms, queue, WAYS[way])
+                yield {"round": number + 1, "link": link, "way": way, **row}
+
+
+def _medians(rows: Sequence[Row], link: str, figure: str) -> dict[str, float]:
+    """Return the median of a figure over the rounds, for each way."""
+    return {
+        way: median(row[figure] for row in rows if (row["link"], row["way"]) == (link, way))
+        for way in WAYS
+    }
+
+
+def _lateness(rows: Sequence[Row]) -> dict[str, Any]:
+    """Return the quantiles of lateness on both links, each the median over the rounds."""
+    return {
+        f"tcp_{link}": {key: _medians(rows, link, f"late_us_{key}") for key in _QUANTILES}
+        for link in ("1gbit", "unshaped")
     }
 
 
@@ -110,10 +159,9 @@ def _path(link: config.Link) -> config.Path:
     return config.Path(name="path", down=link, up=link)
 
 
-def _tcp(
-    mbps: float, delay_ms: float, queue: config.Queue
-) -> tuple[float, float, dict[str, float]]:
+def _tcp(mbps: float, delay_ms: float, queue: config.Queue, offload: bool) -> Row:
     """Return goodput in Mbit/s, cores of the relay and its lateness for one TCP connection."""
+    load = os.getloadavg()[0]
     connection = config.Connection(
         transport="tcp",
         congestion="cubic",
@@ -122,12 +170,21 @@ def _tcp(
         receive_buffer_bytes=4 * QUEUE_BYTES,
     )
     link = _link(config.ConstantRate(mbps=mbps), delay_ms, queue)
-    record = run_live(
-        config.Run(paths=(_path(link),), connections=(connection,), stop_after_s=_TCP_S)
-    )
+    run = config.Run(paths=(_path(link),), connections=(connection,), stop_after_s=_TCP_S)
+    record = run_live(run, offload=offload)
+    steady = (pl.col("path") == "") & (pl.col("time_s") > _TCP_S / 4)
+    goodput_mbps = record.totals["connections"][0]["goodput_mbps"]
     cores = record.provenance["relay_cpu_s"] / _TCP_S
-    late = record.provenance["lateness_us"]
-    return record.totals["connections"][0]["goodput_mbps"], cores, _quantiles(late)
+    late = _quantiles(record.provenance["lateness_us"])
+    return {
+        "load_before": load,
+        "devices": record.provenance["offload"],
+        "goodput_mbps": goodput_mbps,
+        "steady_mbps": record.samples.filter(steady)["goodput_mbps"].mean(),
+        "relay_cores": cores,
+        "relay_cores_per_gbps": cores / goodput_mbps * 1e3,
+        **{f"late_us_{key}": value for key, value in late.items()},
+    }
 
 
 def _delay() -> tuple[dict[str, float], dict[str, float]]:
@@ -193,7 +250,7 @@ def _integral_bytes(capacity: config.Capacity, begin_s: float, end_s: float) -> 
 
 
 def _quantiles(late: dict[str, float]) -> dict[str, float]:
-    return {key: late[key] for key in ("p50", "p99", "max")}
+    return {key: late[key] for key in _QUANTILES}
 
 
 def _print(found: dict[str, Any]) -> None:

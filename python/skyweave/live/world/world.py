@@ -55,7 +55,8 @@ class World:
 
     ``joined``: the paths that Multipath TCP may use, all if not given. ``apart``: in a session of
     its own, which Ctrl-C on the terminal does not reach. ``congestion``: the kernel's name of the
-    congestion control of programs that set none; the machine's if not given. Raises
+    congestion control of programs that set none; the machine's if not given. ``offload``: whether
+    the devices may have segmentation offload, where the kernel has it. Raises
     :class:`LiveError` when the world cannot be made, and from its methods when it has ended.
     """
 
@@ -68,6 +69,7 @@ class World:
         joined: Sequence[str] | None = None,
         apart: bool = False,
         congestion: str | None = None,
+        offload: bool = True,
     ) -> None:
         self._apart = apart
         self._setup: Message = {
@@ -77,6 +79,7 @@ class World:
             "buffers": asdict(buffers) if buffers else None,
             "joined": [path.name for path in paths] if joined is None else list(joined),
             "congestion": congestion,
+            "offload": offload,
         }
         self._process: subprocess.Popen[bytes] | None = None
         self._channels: list[Channel] = []

@@ -118,7 +118,8 @@ def heartbeat(request: Request, body: bytes = Body, node: str = Sender) -> wire.
             .values(seen=now, heartbeat=said.model_dump_json())
             .returning(nodes.c.newest_order)
         ).scalar_one()
-    office.beats.add(node, Beat(now, said.clock.offset_s, said.clock.error_s))
+    clock = said.clock
+    office.beats.add(node, Beat(now, clock.offset_s, clock.error_s, said.dish, said.radio))
     return wire.HeartbeatAnswer(now_unix_s=now, newest_order=newest)
 
 

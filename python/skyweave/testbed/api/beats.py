@@ -6,6 +6,8 @@ import threading
 from collections import deque
 from typing import NamedTuple
 
+from skyweave.testbed.wire import DishFigures, RadioFigures
+
 MOST_BEATS = 480
 """Of a node: four hours."""
 
@@ -16,6 +18,8 @@ class Beat(NamedTuple):
     at: float
     offset_s: float
     error_s: float
+    dish: DishFigures | None = None
+    radio: RadioFigures | None = None
 
 
 class Beats:

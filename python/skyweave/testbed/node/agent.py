@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from skyweave.testbed.node import orders
 from skyweave.testbed.node.dial import Link
+from skyweave.testbed.node.figures import Figures
 from skyweave.testbed.node.firing import Firing
 from skyweave.testbed.node.home import free_bytes
 from skyweave.testbed.node.policy import Policy
@@ -47,6 +48,7 @@ class Agent:
             ground.folder, dict(policy.fires), dict(policy.hints), talk.book,
             offset_s=lambda: talk.clock.offset_s, wake=talk.wake, say=say,
         )  # fmt: skip
+        self._figures = Figures(policy.tells, policy.dish)
         self._going: dict[str, tuple[Going, threading.Thread]] = {}
         self._lock = threading.Lock()
 
@@ -104,7 +106,7 @@ class Agent:
             clock=self.talk.clock, version=code_version()[:100], kernel=platform.release()[:200],
             isolation=f"bubblewrap, {node.ground.groups.words}"[:100], running=running,
             waiting_events=node.book.waiting(), free_bytes=free_bytes(node.ground.folder),
-            policy=node.policy.words,
+            policy=node.policy.words, dish=self._figures.dish(), radio=self._figures.radio(),
         )  # fmt: skip
 
     def _begin(self, what: RunSpecification, *, accepted: bool) -> None:

@@ -77,6 +77,12 @@ class Policy(StudyModel):
     that is measured, fired and foreseen is published in ``hints.sock`` there."""
     reach: Annotated[tuple[str, ...], Field(max_length=64)] = ()
     """Networks that runs may reach although they are not public, such as a server in a lab."""
+    tells: Annotated[tuple[Literal["dish", "radio"], ...], Field(max_length=2)] = ()
+    """What heartbeats tell of the links: figures of the dish, of a modem (ModemManager's)."""
+    ipv6: Annotated[bool, Field(strict=True)] = False
+    """Whether runs have IPv6, where the uplink has it; see docs/nodes.md."""
+    resolver: Annotated[str, StringConstraints(max_length=45)] | None = None
+    """Address of who answers runs for names; without one they have addresses alone."""
 
     @field_validator("owner")
     @classmethod
@@ -108,12 +114,27 @@ class Policy(StudyModel):
     def _are_networks(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         for one in value:
             try:
-                ipaddress.IPv4Network(one)
+                ipaddress.ip_network(one)
             except ValueError as error:
                 raise ValueError(
-                    f"'{one[:60]}' is no IPv4 network ({error}); write one such as 192.0.2.0/24"
+                    f"'{one[:60]}' is no network ({error}); write one such as 192.0.2.0/24"
                 ) from None
         return value
+
+    @field_validator("resolver")
+    @classmethod
+    def _is_elsewhere(cls, value: str | None) -> str | None:
+        if value is None:
+            return None
+        try:
+            found = ipaddress.ip_address(value)
+        except ValueError:
+            raise ValueError(f"'{value}' is no address; write one such as 9.9.9.9") from None
+        if found.is_loopback or found.is_link_local or found.is_multicast or found.is_unspecified:
+            raise ValueError(
+                f"{value} is not reached from a sandbox; name your router's, or a public one"
+            )
+        return str(found)
 
     @property
     def words(self) -> str:

@@ -14,7 +14,10 @@ from skyweave.testbed.node.policy import Policy, read_policy
 from skyweave.testbed.node.sandbox import (
     Ground,
     Groups,
+    Ways,
+    can_forward6,
     default_devices,
+    forwards6,
     guard,
     lacking,
     unguard,
@@ -43,17 +46,16 @@ def started(folder: Path, say: Callable[[str], object]) -> Iterator[Agent]:
         raise TestbedError(why)
     with alone(folder):
         ground = Ground(
-            folder, home.mark, Groups.found(home.mark), dict(policy.uplinks), policy.reach
-        )
+            folder, home.mark, Groups.found(home.mark), dict(policy.uplinks),
+            Ways(policy.reach, policy.ipv6, policy.resolver),
+        )  # fmt: skip
         for name in ground.groups.missing:
             say(f"there is no control group for '{name}' on this machine; docs/nodes.md says more")
         leases = Leases(folder / "settings")
         for sentence in leases.replay():
             say(sentence)
         devices = default_devices(ground.uplinks)
-        wanted = [Sysctl(name=f"net.ipv4.conf.{one}.forwarding", value="1") for one in devices]
-        guard([one for one, setting in zip(devices, wanted, strict=True) if setting.read() == "0"])
-        leases.apply(FORWARDING, wanted)
+        leases.apply(FORWARDING, _forwarding(devices, policy.ipv6, say))
         link = home.link()
         try:
             book = Book(home.book)
@@ -66,6 +68,22 @@ def started(folder: Path, say: Callable[[str], object]) -> Iterator[Agent]:
             for sentence in leases.restore(FORWARDING):
                 say(sentence)
             unguard()
+
+
+def _forwarding(devices: list[str], ipv6: bool, say: Callable[[str], object]) -> list[Sysctl]:
+    """Return what lets uplinks carry for runs; by then a firewall keeps them from all else."""
+    wanted = [Sysctl(name=f"net.ipv4.conf.{one}.forwarding", value="1") for one in devices]
+    closed = [one for one, setting in zip(devices, wanted, strict=True) if setting.read() == "0"]
+    closed6: list[str] = []
+    if ipv6 and not can_forward6():
+        say("runs have no IPv6 here: before Linux 6.17 it would make a router of this machine")
+    elif ipv6 and not forwards6():
+        closed6 = devices
+        wanted += [
+            Sysctl(name=f"net.ipv6.conf.{one}.force_forwarding", value="1") for one in devices
+        ]
+    guard(closed, closed6)
+    return wanted
 
 
 def _yielding(policy: Policy, devices: list[str]) -> Yielding | None:

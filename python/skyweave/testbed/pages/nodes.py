@@ -10,6 +10,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from sqlalchemy import select
 
 from skyweave.testbed.api import nodes as api
+from skyweave.testbed.api.beats import Beat
 from skyweave.testbed.api.guards import office_of
 from skyweave.testbed.api.runs import all_runs
 from skyweave.testbed.pages.guards import Visitor, acts, sees
@@ -22,6 +23,13 @@ AWAY_S = 90.0
 """Three heartbeats missed."""
 MOST_DRAWN = 200
 """Runs in the chart of a node."""
+TOLD = {
+    "dish": ("dish", "down_mbps", "up_mbps"),
+    "ping": ("dish", "ping_latency_ms"),
+    "radio": ("radio", "rsrp_dbm"),
+    "quality": ("radio", "sinr_db", "rsrq_db"),
+}
+"""Charts, and the figures of heartbeats that they draw."""
 
 
 @router.get("/nodes")
@@ -62,7 +70,9 @@ def series(
     """Return what the charts of a node draw: columns, with Unix seconds first.
 
     ``clock``: offset and error in ms, of each heartbeat since the orchestrator began. ``carried``:
-    Mbit/s received and sent, over each run that the asker may see and that has ended.
+    Mbit/s received and sent, over each run that the asker may see and that has ended. ``dish``,
+    ``ping``, ``radio`` and ``quality``: what dish and modem said with each heartbeat; empty if
+    neither did.
     """
     office, asker = office_of(request), visitor.asker_for("runs.see")
     api.one_node(request, name)
@@ -82,7 +92,14 @@ def series(
             [1e3 * beat.error_s for beat in beats],
         ],
         "carried": [list(column) for column in zip(*rows, strict=True)] or [[], [], []],
+        **{name: _told(beats, *which) for name, which in TOLD.items()},
     }
+
+
+def _told(beats: list[Beat], of: str, *names: str) -> list[list[Any]]:
+    """Return columns of what dish or modem told: moments, then a figure each; null: not known."""
+    some = [(beat.at, said) for beat in beats if (said := getattr(beat, of)) is not None]
+    return [[at for at, _ in some], *([getattr(said, name) for _, said in some] for name in names)]
 
 
 def _carried(started: float | None, ended: float | None, report: str) -> list[float] | None:

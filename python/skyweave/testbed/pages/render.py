@@ -41,7 +41,9 @@ _TEMPLATES = Environment(
     loader=PackageLoader("skyweave.testbed.pages"), autoescape=True, undefined=StrictUndefined,
     finalize=_shown, trim_blocks=True, lstrip_blocks=True,
 )  # fmt: skip
-_TEMPLATES.filters.update(moment=words.moment, span=words.span, size=words.size)
+_TEMPLATES.filters.update(
+    moment=words.moment, span=words.span, size=words.size, dish=words.dish, radio=words.radio
+)
 
 
 def page(

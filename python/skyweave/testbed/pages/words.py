@@ -1,8 +1,10 @@
-"""Times and sizes as pages say them."""
+"""Times, sizes and figures as pages say them."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
+from typing import Any
 
 from markupsafe import Markup, escape
 
@@ -62,3 +64,34 @@ def size(count: float) -> str:
     while value >= 999.5 and place < len(_UNITS) - 1:
         value, place = value / 1000, place + 1
     return f"{value:.3g} {_UNITS[place]}"
+
+
+def dish(said: Mapping[str, Any]) -> str:
+    """Return what a dish said, as far as it said it.
+
+    >>> dish({"down_mbps": 35.21, "up_mbps": None, "ping_drop_ratio": 0.004})
+    '35.2 Mbit/s down, 0.4 % of its pings lost'
+    """
+    return _known(said, {
+        "down_mbps": "{:.1f} Mbit/s down", "up_mbps": "{:.1f} Mbit/s up",
+        "ping_latency_ms": "ping {:.0f} ms", "ping_drop_ratio": "{:.1%} of its pings lost",
+        "obstructed_ratio": "{:.1%} of its sky obstructed",
+    })  # fmt: skip
+
+
+def radio(said: Mapping[str, Any]) -> str:
+    """Return what a modem said, as far as it said it.
+
+    >>> radio({"kind": "5g", "rsrp_dbm": -95.0, "sinr_db": 12.4}).encode("ascii", "replace")
+    b'5G: RSRP ?95 dBm, SINR 12 dB'
+    """
+    told = _known(said, {
+        "rsrp_dbm": "RSRP {:.0f} dBm", "rsrq_db": "RSRQ {:.0f} dB", "sinr_db": "SINR {:.0f} dB",
+        "rssi_dbm": "RSSI {:.0f} dBm",
+    })  # fmt: skip
+    return f"{'5G' if said.get('kind') == '5g' else 'LTE'}: {told}"
+
+
+def _known(said: Mapping[str, Any], forms: Mapping[str, str]) -> str:
+    there = [form.format(said[name]) for name, form in forms.items() if said.get(name) is not None]
+    return ", ".join(there).replace("-", "\N{MINUS SIGN}").replace("%", " %")

@@ -11,6 +11,7 @@ from skyweave.testbed.wire.events import (
     Artefact,
     Clock,
     Declared,
+    DishFigures,
     Event,
     Events,
     Finished,
@@ -19,6 +20,7 @@ from skyweave.testbed.wire.events import (
     Heartbeat,
     HeartbeatAnswer,
     Held,
+    RadioFigures,
     Ready,
     Refused,
     Started,
@@ -50,11 +52,11 @@ from skyweave.testbed.wire.run import (
 from skyweave.testbed.wire.sealed import seal, unseal
 
 __all__ = [
-    "Accepted", "Artefact", "Claim", "Clock", "Command", "Declared", "Event", "Events", "FarEnd",
-    "Finished", "Fired", "Frozen", "Heartbeat", "HeartbeatAnswer", "Held", "Input", "Invitation",
-    "Join", "Joined", "KernelSettings", "Limits", "Message", "Nonces", "Numbered", "Orders",
-    "Origin", "PrivateKey", "Problem", "Ready", "Refused", "Release", "Request",
-    "RunSpecification", "Serve", "Signed", "Start", "Started", "Stop", "Stored", "Study",
-    "WrongClockError", "claim_of", "fetch_certificate", "is_signed", "seal", "sign", "trusting",
-    "unseal",
+    "Accepted", "Artefact", "Claim", "Clock", "Command", "Declared", "DishFigures", "Event",
+    "Events", "FarEnd", "Finished", "Fired", "Frozen", "Heartbeat", "HeartbeatAnswer", "Held",
+    "Input", "Invitation", "Join", "Joined", "KernelSettings", "Limits", "Message", "Nonces",
+    "Numbered", "Orders", "Origin", "PrivateKey", "Problem", "RadioFigures", "Ready", "Refused",
+    "Release", "Request", "RunSpecification", "Serve", "Signed", "Start", "Started", "Stop",
+    "Stored", "Study", "WrongClockError", "claim_of", "fetch_certificate", "is_signed", "seal",
+    "sign", "trusting", "unseal",
 ]  # fmt: skip

@@ -143,6 +143,26 @@ class Clock(Message):
     """Half of the round trip in which that was measured, or what NTP says."""
 
 
+class DishFigures(Message):
+    """What a dish says of its link; None: it does not say."""
+
+    down_mbps: Annotated[float, Field(ge=0, le=100_000)] | None = None
+    up_mbps: Annotated[float, Field(ge=0, le=100_000)] | None = None
+    ping_latency_ms: Annotated[float, Field(ge=0, le=60_000)] | None = None
+    ping_drop_ratio: Annotated[float, Field(ge=0, le=1)] | None = None
+    obstructed_ratio: Annotated[float, Field(ge=0, le=1)] | None = None
+
+
+class RadioFigures(Message):
+    """What a modem says of its cell; None: it does not say."""
+
+    kind: Literal["lte", "5g"]
+    rsrp_dbm: Annotated[float, Field(ge=-160, le=-20)] | None = None
+    rsrq_db: Annotated[float, Field(ge=-50, le=30)] | None = None
+    sinr_db: Annotated[float, Field(ge=-50, le=60)] | None = None
+    rssi_dbm: Annotated[float, Field(ge=-160, le=0)] | None = None
+
+
 class Heartbeat(Message):
     """The body of ``POST /agent/heartbeat``, each 30 s: the latest wins, none is kept."""
 
@@ -157,6 +177,9 @@ class Heartbeat(Message):
     """Of the disk that artefacts wait on."""
     policy: Annotated[str, StringConstraints(max_length=4000)] = ""
     """The owner's policy in words, for researchers; it is enforced on the node alone."""
+    dish: DishFigures | None = None
+    radio: RadioFigures | None = None
+    """Both are there if the node has one, and its owner lets it tell."""
 
 
 class HeartbeatAnswer(Message):

@@ -24,7 +24,9 @@ MOST_FILES = 1024
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64")
 _ETC = ("ld.so.cache", "alternatives", "localtime")
 PASSWD = f"run:x:{USER}:{USER}::{RESULTS}:/bin/sh\n"
-FILTER = "calls.bpf"
+RESOLVER, FILTER = "resolv.conf", "calls.bpf"
+AUTHORITIES = "/etc/ssl/certs"
+"""Whose certificates are trusted: of use where names are."""
 _FILTER_FD = "9"
 _WITH_FILTER = f'exec "$@" {_FILTER_FD}<"$0"'
 """bubblewrap reads the filter of system calls from a descriptor."""
@@ -42,9 +44,14 @@ def lacking() -> str | None:
     )
 
 
-def furnish(folder: Path) -> None:
-    """Write what a sandbox is made of into the folder around its results: a user, and a filter."""
+def furnish(folder: Path, resolver: str | None = None) -> None:
+    """Write what a sandbox is made of into the folder around its results.
+
+    That is a user, a filter, and who answers for names.
+    """
     (folder / "passwd").write_text(PASSWD)
+    if resolver is not None:
+        (folder / RESOLVER).write_text(f"nameserver {resolver}\n")
     if (program := call_filter()) is not None:
         (folder / FILTER).write_bytes(program)
 
@@ -71,6 +78,9 @@ def cage(argv: Sequence[str], results: Path, tree: Path | None, limits: Sequence
             seen += ["--perms", "0755", "--dir", str(above)]
         seen += ["--ro-bind", str(place), str(place)]
     seen += ["--ro-bind", str(results.parent / "passwd"), "/etc/passwd"]
+    if (names := results.parent / RESOLVER).exists():
+        seen += ["--ro-bind", str(names), f"/etc/{RESOLVER}"]
+        seen += ["--ro-bind-try", AUTHORITIES, AUTHORITIES]
     seen += ["--bind", str(results), RESULTS]
     if tree is not None:
         seen += ["--ro-bind", str(tree), INPUT]

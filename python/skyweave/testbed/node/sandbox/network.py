@@ -3,7 +3,7 @@
 Inside, each device has the name that experiments give the network behind it. What leaves is
 translated to the owner's address and goes by that uplink alone. It reaches public addresses and
 what the policy names: neither this machine, nor its other networks, nor the dish; and nothing from
-outside begins a connection to it.
+outside begins a connection to it. IPv6 is there if the policy allows it and the uplink has it.
 """
 
 from __future__ import annotations
@@ -13,50 +13,28 @@ import ipaddress
 import json
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from skyweave.testbed.errors import TestbedError
+from skyweave.testbed.node.sandbox.rules import Link, Ways, owners_networks, rules
 from skyweave.testbed.node.tools import tool
 
 POOL = ipaddress.IPv4Network("198.18.0.0/15")
 """Addresses of the pairs: for benchmarks (RFC 2544), so that no owner's network has them."""
+POOL6 = ipaddress.IPv6Network("2001:2::/48")
+"""The same of IPv6 (RFC 5180)."""
 FIRST_TABLE = 18_000
 """Of the routing tables of uplinks that have a device of their own."""
 MOST_PAIRS = 10_000
 """Priorities and tables above these are the machine's own, such as the rule for ``main``."""
 NAMESPACES = Path("/run/netns")
+FORWARDS6 = Path("/proc/sys/net/ipv6/conf/all")
 GUARD = "skyweave_node"
-LOWER_EFFORT = "ip dscp set 0x01 meta priority set 0:1"
-"""LE (RFC 8622), and the lowest band of Linux's queues that have bands."""
-NOT_PUBLIC = (
-    "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12",
-    "192.0.0.0/24", "192.0.2.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24",
-    "203.0.113.0/24", "224.0.0.0/3",
-)  # fmt: skip
-"""What is not global (RFC 6890), and multicast: an owner's network is in one of these."""
-
-
 Counters = list[tuple[str, int, int]]
 """Of each device its name, bytes received and bytes sent."""
 _one_at_a_time = threading.Lock()
 """Addresses of pairs are looked for and taken."""
-
-
-@dataclass(frozen=True)
-class Link:
-    """One uplink of a run."""
-
-    name: str
-    """The device inside."""
-    device: str
-    """The owner's device that it leaves by."""
-    outer: str
-    """Our end of the pair."""
-    address: str
-    gateway: str
-    table: int
 
 
 class RunNetwork:
@@ -74,27 +52,32 @@ class RunNetwork:
         """The file of the namespace."""
         return NAMESPACES / self.name
 
-    def make(self, uplinks: dict[str, str], reach: Sequence[str], most_bytes: int) -> None:
+    def make(self, uplinks: dict[str, str], ways: Ways, most_bytes: int) -> None:
         """Make it for uplinks (name to device); empty: one called ``uplink``, the default route.
 
         ``most_bytes``: both directions of all uplinks together; what is more is dropped.
         """
         with _one_at_a_time:
-            self._make(uplinks, reach, most_bytes)
+            self._make(uplinks, ways, most_bytes)
 
-    def _make(self, uplinks: dict[str, str], reach: Sequence[str], most_bytes: int) -> None:
-        routes = json.loads(tool("ip", "-j", "-4", "route") or "[]")
+    def _make(self, uplinks: dict[str, str], ways: Ways, most_bytes: int) -> None:
+        routes, routes6 = _listed("-4", "route"), _listed("-6", "route")
         devices = uplinks or {"uplink": _default_device(routes)}
         used = _used_addresses()
         tool("ip", "netns", "add", self.name)
         self._inside("link", "set", "lo", "up")
         links = []
         for number, (name, device) in enumerate(devices.items()):
-            links.append(self._pair(number, name, device, used))
+            via6 = _default_of(routes6, device) if ways.ipv6 and can_forward6() else None
+            links.append(self._pair(number, name, device, used, via6 is not None))
         self.links = tuple(links)
-        tool("nft", "-f", "-", given=self._rules(reach, routes, most_bytes))
+        lan = owners_networks(routes, routes6, _global6())
+        text = rules(self._table, self.links, lan, ways, most_bytes, self._yields)
+        tool("nft", "-f", "-", given=text)
         for number, link in enumerate(self.links):
-            self._connect(number, link, routes)
+            self._connect(number, link, _default_of(routes, link.device))
+            if link.address6 is not None:
+                self._connect6(number, link, _default_of(routes6, link.device))
 
     def traffic(self, seen: Counters | None = None) -> tuple[int, int]:
         """Return the bytes that the run has sent and received, with Ethernet headers.
@@ -121,54 +104,12 @@ class RunNetwork:
         A frozen receiver's kernel goes on taking what comes, up to its buffer: megabytes that its
         owner would wait for.
         """
-        rule = f"add rule ip {self._table} pause drop\n" if paused else ""
-        tool("nft", "-f", "-", given=f"flush chain ip {self._table} pause\n{rule}")
+        rule = f"add rule inet {self._table} pause drop\n" if paused else ""
+        tool("nft", "-f", "-", given=f"flush chain inet {self._table} pause\n{rule}")
 
     def close(self) -> None:
         """Take all of it away, however far it came."""
         remove(self.name, self._run)
-
-    def _rules(self, reach: Sequence[str], routes: list[dict[str, Any]], most_bytes: int) -> str:
-        """Return the rules of a run for nft; every value in them is a number, network or device."""
-        connected = [one["dst"] for one in routes if one.get("scope") == "link"]
-        lan = ipaddress.collapse_addresses(
-            ipaddress.IPv4Network(one) for one in (*NOT_PUBLIC, *connected) if one != "default"
-        )
-        own = ipaddress.collapse_addresses(ipaddress.IPv4Network(one) for one in reach)
-        outer = ", ".join(f'"{link.outer}"' for link in self.links)
-        lines = [
-            f"table ip {self._table} {{",
-            _set("lan", [str(one) for one in lan]),
-            _set("reach", [str(one) for one in own]),
-            f"quota cap {{ over {max(most_bytes, 1)} bytes }}",
-            "chain pause { }",
-            "chain forward { type filter hook forward priority -10; policy accept;",
-            f"iifname {{ {outer} }} jump pause",
-            f"oifname {{ {outer} }} jump pause",
-            f'iifname {{ {outer} }} quota name "cap" drop',
-            f'oifname {{ {outer} }} quota name "cap" drop',
-            f"oifname {{ {outer} }} ct state established,related accept",
-            f"oifname {{ {outer} }} drop",
-        ]
-        for link in self.links:
-            lines += [
-                f'iifname "{link.outer}" ip saddr != {link.address} drop',
-                *([f'iifname "{link.outer}" {LOWER_EFFORT}'] if self._yields else []),
-                f'iifname "{link.outer}" ip daddr @reach accept',
-                f'iifname "{link.outer}" oifname != "{link.device}" drop',
-                f'iifname "{link.outer}" ip daddr @lan drop',
-            ]
-        lines += [
-            "}",
-            "chain input { type filter hook input priority -10; policy accept;",
-            f"iifname {{ {outer} }} drop",
-            "}",
-            "chain source { type nat hook postrouting priority srcnat; policy accept;",
-            *(f"ip saddr {link.address} masquerade" for link in self.links),
-            "}",
-            "}",
-        ]
-        return "\n".join(lines) + "\n"
 
     @property
     def _table(self) -> str:
@@ -177,13 +118,14 @@ class RunNetwork:
     def _inside(self, *words: str) -> None:
         tool("ip", "-n", self.name, *words)
 
-    def _pair(self, number: int, name: str, device: str, used: set[str]) -> Link:
+    def _pair(self, number: int, name: str, device: str, used: set[str], six: bool) -> Link:
         outer = f"sw{self._run[-10:]}{number:x}"
         free = (POOL[2 * one] for one in range(MOST_PAIRS) if str(POOL[2 * one]) not in used)
         gateway = next(free)
         used.add(str(gateway))
-        table = FIRST_TABLE + (int(gateway) - int(POOL[0])) // 2
-        link = Link(name, device, outer, str(gateway + 1), str(gateway), table)
+        place = (int(gateway) - int(POOL[0])) // 2
+        both = (str(POOL6[2 * place + 1]), str(POOL6[2 * place])) if six else (None, None)
+        link = Link(name, device, outer, str(gateway + 1), str(gateway), FIRST_TABLE + place, *both)
         mtu = json.loads(tool("ip", "-j", "link", "show", "dev", device))[0]["mtu"]
         # one packet at a time: what a card's driver has merged would be counted with one header,
         # and 3 % of what the run receives be taken for its owner's
@@ -191,31 +133,73 @@ class RunNetwork:
             "ip", "link", "add", outer, "mtu", str(mtu), "gso_max_segs", "1", "type", "veth",
             "peer", "name", name, "mtu", str(mtu), "gso_max_segs", "1", "netns", self.name,
         )  # fmt: skip
+        self._inside("link", "set", name, "addrgenmode", "none")
+        if six:  # a second less until it can ask who has the other end's address
+            Path(f"/proc/sys/net/ipv6/conf/{outer}/accept_dad").write_text("0")
+        else:
+            tool("ip", "link", "set", outer, "addrgenmode", "none")
         tool("ip", "addr", "add", f"{link.gateway}/31", "dev", outer)
         return link
 
-    def _connect(self, number: int, link: Link, routes: list[dict[str, Any]]) -> None:
+    def _connect(self, number: int, link: Link, via: dict[str, Any] | None) -> None:
         """Let a pair carry, now that the rules are there."""
         tool("ip", "link", "set", link.outer, "up")
         Path(f"/proc/sys/net/ipv4/conf/{link.outer}/forwarding").write_text("1")
-        via = next(
-            (one for one in routes if one["dst"] == "default" and one["dev"] == link.device), None
-        )
         if via is not None:
-            hop = ["via", via["gateway"]] if "gateway" in via else []
-            tool("ip", "route", "replace", "default", *hop, "dev", link.device, "table",
-                 str(link.table))  # fmt: skip
-            tool("ip", "rule", "add", "from", f"{link.address}/32", "priority", str(link.table),
-                 "table", str(link.table))  # fmt: skip
+            _route("-4", link, link.address, via)
         self._inside("addr", "add", f"{link.address}/31", "dev", link.name)
         self._inside("link", "set", link.name, "up")
-        self._inside("route", "add", "default", "via", link.gateway, "dev", link.name, "metric",
+        self._lead("-4", number, link, link.address, link.gateway)
+
+    def _connect6(self, number: int, link: Link, via: dict[str, Any] | None) -> None:
+        """The same in IPv6; addresses are ours, so nobody is asked whether they are free."""
+        assert link.address6 is not None
+        assert link.gateway6 is not None
+        assert via is not None
+        settings = Path("/proc/sys/net/ipv6/conf", link.outer)
+        for name, value in (("accept_ra", "0"), ("force_forwarding", "1")):
+            if (file := settings / name).exists():
+                file.write_text(value)
+        tool("ip", "addr", "add", f"{link.gateway6}/127", "dev", link.outer, "nodad")
+        _route("-6", link, link.address6, via)
+        self._inside("addr", "add", f"{link.address6}/127", "dev", link.name, "nodad")
+        self._lead("-6", number, link, link.address6, link.gateway6)
+
+    def _lead(self, family: str, number: int, link: Link, address: str, gateway: str) -> None:
+        """Lead a run's packets out by this pair: by its metric, or by their source address."""
+        self._inside(family, "route", "add", "default", "via", gateway, "dev", link.name, "metric",
                      str(number + 1))  # fmt: skip
         if len(self.links) > 1:
             table = str(100 + number)
-            self._inside("route", "add", "default", "via", link.gateway, "table", table)
-            self._inside("rule", "add", "from", link.address, "table", table)
-            self._inside("mptcp", "endpoint", "add", link.address, "dev", link.name, "subflow")
+            self._inside(family, "route", "add", "default", "via", gateway, "dev", link.name,
+                         "table", table)  # fmt: skip
+            self._inside(family, "rule", "add", "from", address, "table", table)
+            self._inside("mptcp", "endpoint", "add", address, "dev", link.name, "subflow")
+
+
+def can_forward6() -> bool:
+    """Tell whether IPv6 can be forwarded for runs alone.
+
+    A machine that begins to forward on all devices no longer learns its own routes from its
+    router; since Linux 6.17 devices can be told one by one.
+    """
+    return forwards6() or (FORWARDS6 / "force_forwarding").exists()
+
+
+def forwards6() -> bool:
+    """Tell whether this machine is a router of IPv6 already."""
+    try:
+        return (FORWARDS6 / "forwarding").read_text().strip() == "1"
+    except OSError:  # no IPv6 in this kernel
+        return False
+
+
+def _route(family: str, link: Link, address: str, via: dict[str, Any]) -> None:
+    """Let what a run sends from an address leave by its uplink's own default route."""
+    hop = ["via", via["gateway"]] if "gateway" in via else []
+    table = str(link.table)
+    tool("ip", family, "route", "replace", "default", *hop, "dev", link.device, "table", table)
+    tool("ip", family, "rule", "add", "from", address, "priority", table, "table", table)
 
 
 def remove(name: str, run: str) -> None:
@@ -223,7 +207,7 @@ def remove(name: str, run: str) -> None:
     for pid in _tried("ip", "netns", "pids", name).split():
         _tried("kill", "-9", pid)
     with _one_at_a_time:
-        _tried("nft", "delete", "table", "ip", f"skyweave_{run}")
+        _tried("nft", "delete", "table", "inet", f"skyweave_{run}")
         for device, _, _ in counters():
             if device.startswith(f"sw{run[-10:]}"):
                 _tried("ip", "link", "del", device)
@@ -234,13 +218,14 @@ def remove(name: str, run: str) -> None:
 def _drop_rules() -> None:
     """Take away the routing of pairs that are gone: a namespace takes its devices with it."""
     used = _used_addresses()
-    for one in json.loads(_tried("ip", "-j", "rule") or "[]"):
-        number, source = one.get("priority", 0) - FIRST_TABLE, one.get("src", "")
-        ours = 0 <= number < MOST_PAIRS and source == str(POOL[2 * number + 1])
-        if ours and str(POOL[2 * number]) not in used:
-            table = str(FIRST_TABLE + number)
-            _tried("ip", "rule", "del", "from", source, "priority", table)
-            _tried("ip", "route", "flush", "table", table)
+    for family, pool in (("-4", POOL), ("-6", POOL6)):
+        for one in json.loads(_tried("ip", "-j", family, "rule") or "[]"):
+            number, source = one.get("priority", 0) - FIRST_TABLE, one.get("src", "")
+            ours = 0 <= number < MOST_PAIRS and source == str(pool[2 * number + 1])
+            if ours and str(POOL[2 * number]) not in used:
+                table = str(FIRST_TABLE + number)
+                _tried("ip", family, "rule", "del", "from", source, "priority", table)
+                _tried("ip", family, "route", "flush", "table", table)
 
 
 def sweep(mark: str) -> int:
@@ -251,10 +236,10 @@ def sweep(mark: str) -> int:
         remove(one.name, one.name.removeprefix(prefix))
     with _one_at_a_time:
         _drop_rules()
-        for line in _tried("nft", "list", "tables", "ip").splitlines():
-            table = line.rpartition(" ")[2]
+        for line in _tried("nft", "list", "tables").splitlines():
+            _, family, table = line.split(" ", 2)
             if table.startswith("skyweave_") and table != GUARD:
-                _tried("nft", "delete", "table", "ip", table)
+                _tried("nft", "delete", "table", family, table)
     return len(left)
 
 
@@ -265,43 +250,67 @@ def default_devices(uplinks: dict[str, str]) -> list[str]:
     return [_default_device(json.loads(tool("ip", "-j", "-4", "route") or "[]"))]
 
 
-def guard(devices: Sequence[str]) -> None:
+def guard(devices: Sequence[str], devices6: Sequence[str] = ()) -> None:
     """Let uplinks carry for runs alone: forwarding does not make a router of the machine.
 
-    ``devices`` are those that carried for nobody before; :func:`unguard` takes it back.
+    Given are those that carried nothing before, of IPv4 and of IPv6; :func:`unguard` takes it back.
     """
     unguard()
-    if not devices:
-        return
-    names = ", ".join(f'"{one}"' for one in devices)
-    tool("nft", "-f", "-", given=(
-        f"table ip {GUARD} {{\nchain forward {{ type filter hook forward priority -5; "
-        f'policy accept; iifname {{ {names} }} oifname != "sw*" drop; }}\n}}\n'
-    ))  # fmt: skip
+    drops = [
+        f"meta nfproto {family} iifname {{ {', '.join(map(_quoted, some))} }} "
+        f'oifname != "sw*" drop;'
+        for family, some in (("ipv4", devices), ("ipv6", devices6)) if some
+    ]  # fmt: skip
+    if drops:
+        tool("nft", "-f", "-", given=(
+            f"table inet {GUARD} {{\nchain forward {{ type filter hook forward priority -5; "
+            f"policy accept; {' '.join(drops)} }}\n}}\n"
+        ))  # fmt: skip
 
 
 def unguard() -> None:
     """Take away the rules of :func:`guard`."""
-    _tried("nft", "delete", "table", "ip", GUARD)
+    _tried("nft", "delete", "table", "inet", GUARD)
 
 
-def _set(name: str, networks: list[str]) -> str:
-    elements = f" elements = {{ {', '.join(networks)} }};" if networks else ""
-    return f"set {name} {{ type ipv4_addr; flags interval;{elements} }}"
+def _quoted(device: str) -> str:
+    return f'"{device}"'
 
 
 def _default_device(routes: list[dict[str, Any]]) -> str:
     for one in routes:
-        if one["dst"] == "default":
+        if one["dst"] == "default" and "dev" in one:
             return str(one["dev"])
     raise TestbedError(
         "this machine has no default route; name the device of each network under [uplinks]"
     )
 
 
+def _default_of(routes: Sequence[dict[str, Any]], device: str) -> dict[str, Any] | None:
+    """Return the default route of a device, if it has one."""
+    fitting = (one for one in routes if one["dst"] == "default" and one.get("dev") == device)
+    return next(fitting, None)
+
+
+def _listed(family: str, what: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(tool("ip", "-j", family, what) or "[]")
+    return found
+
+
 def _used_addresses() -> set[str]:
-    said = json.loads(tool("ip", "-j", "-4", "addr") or "[]")
-    return {address["local"] for one in said for address in one.get("addr_info", ())}
+    return {
+        address["local"] for one in _listed("-4", "addr") for address in one.get("addr_info", ())
+    }
+
+
+def _global6() -> list[str]:
+    """Return the machine's global addresses of IPv6."""
+    return [
+        address["local"]
+        for one in _listed("-6", "addr")
+        for address in one.get("addr_info", ())
+        if address.get("scope") == "global"
+    ]
 
 
 def counters() -> Counters:

@@ -19,6 +19,7 @@ from skyweave.testbed.node.sandbox import network as networks
 from skyweave.testbed.node.sandbox.cage import FILTER, USER, cage, furnish
 from skyweave.testbed.node.sandbox.groups import Group, Groups
 from skyweave.testbed.node.sandbox.network import RunNetwork
+from skyweave.testbed.node.sandbox.rules import Ways
 from skyweave.testbed.node.tools import PATH
 from skyweave.testbed.wire import Limits
 
@@ -38,7 +39,7 @@ class Ground:
     """Tells this node's namespaces and groups from those of another node on the machine."""
     groups: Groups
     uplinks: dict[str, str] = field(default_factory=dict)
-    reach: tuple[str, ...] = ()
+    ways: Ways = field(default_factory=Ways)
 
     def sweep(self) -> int:
         """End all that a dead process left; return the number of runs it concerns."""
@@ -71,9 +72,9 @@ class Sandbox:
         """Make folders, control group and network; :class:`TestbedError` if that fails."""
         self.results.mkdir(parents=True, exist_ok=True)
         os.chown(self.results, USER, USER)
-        furnish(self.folder)
+        furnish(self.folder, self._ground.ways.resolver)
         self._group = self._ground.groups.make(self._run, self._limits)
-        self.network.make(self._ground.uplinks, self._ground.reach, self._limits.network_bytes)
+        self.network.make(self._ground.uplinks, self._ground.ways, self._limits.network_bytes)
 
     def start(self, argv: Sequence[str], environment: dict[str, str]) -> None:
         """Begin the run; raises :class:`TestbedError` if its first process cannot be made."""

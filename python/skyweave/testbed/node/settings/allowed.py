@@ -29,6 +29,7 @@ SYSCTLS = {
     r"net\.ipv4\.tcp_congestion_control": _WORD,
     r"net\.ipv4\.tcp_no_metrics_save": "[01]",
     r"net\.ipv4\.conf\.[A-Za-z0-9][A-Za-z0-9_-]{0,14}\.forwarding": "[01]",
+    r"net\.ipv6\.conf\.[A-Za-z0-9][A-Za-z0-9_-]{0,14}\.force_forwarding": "[01]",
 }
 """Names, and what their values look like; no other parameter of the kernel is written."""
 Device = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,14}$")]

@@ -4,6 +4,10 @@
   const charts = document.getElementById("charts");
   const kinds = {
     carried: { unit: "Mbit/s", names: ["received", "sent"], colours: ["--satellite", "--cellular1"], points: true },
+    dish: { unit: "Mbit/s", names: ["down", "up"], colours: ["--satellite", "--cellular1"], points: false },
+    ping: { unit: "ms", names: ["round trip"], colours: ["--satellite"], points: false },
+    radio: { unit: "dBm", names: ["RSRP"], colours: ["--cellular1"], points: false, free: true },
+    quality: { unit: "dB", names: ["SINR", "RSRQ"], colours: ["--cellular1", "--soft"], points: false, free: true },
     clock: { unit: "ms", names: ["offset", "error"], colours: ["--bonded", "--soft"], points: false },
   };
   const drawn = new Map();
@@ -37,7 +41,7 @@
       // a single moment would be drawn over years
       scales: {
         x: { range: ({ data: [at] }) => [Math.min(at[0], at.at(-1) - 600), at.at(-1)] },
-        y: { range: (_, low, high) => [Math.min(0, low), high > 0 ? high * 1.1 : 1] },
+        y: { range: (_, low, high) => kind.free ? [low - 5, high + 5] : [Math.min(0, low), high > 0 ? high * 1.1 : 1] },
       },
       cursor: { drag: { x: false, y: false } },
     };

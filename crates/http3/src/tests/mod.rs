@@ -1,0 +1,2 @@
+mod control;
+mod messages;
