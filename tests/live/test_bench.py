@@ -36,7 +36,12 @@ def test_everything_is_measured(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
     said: list[str] = []
     found = bench.measure_emulator(said.append)
     assert set(found) >= KEYS
-    for figure in ("tcp_cubic_1gbit_mbps", "unshaped_gbps", "relay_cores_per_gbps"):
+    for figure in (
+        "tcp_cubic_1gbit_mbps",
+        "steady_1gbit_mbps",
+        "unshaped_gbps",
+        "relay_cores_per_gbps",
+    ):
         assert set(found[figure]) == {"offload", "plain"}
         assert min(found[figure].values()) > 0
     assert [(row["link"], row["way"]) for row in found["rounds"]] == [

@@ -42,7 +42,8 @@ impl Pool {
     }
 }
 
-/// What one read brought; its buffer goes back to the pool when its last frame is gone.
+/// What one read brought. Its buffer goes back to the pool when its last frame is gone: a queue that
+/// has one segment of each super-packet holds all of them.
 pub(crate) struct Packet {
     buffer: Buffer,
     /// Where the IP packet is.

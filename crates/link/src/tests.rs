@@ -7,6 +7,7 @@ mod capacity;
 mod changes;
 mod descriptions;
 mod losses;
+mod neighbours;
 mod outages;
 mod properties;
 mod queues;

@@ -11,6 +11,7 @@ from statistics import median
 from typing import Annotated, Any
 
 import numpy as np
+import polars as pl
 import typer
 from rich.progress import Progress, SpinnerColumn, TimeElapsedColumn
 from rich.table import Table
@@ -41,6 +42,7 @@ _QUANTILES = ("p50", "p99", "max")
 
 _MEANING = {
     "tcp_cubic_1gbit_mbps": "goodput of TCP CUBIC: 1 Gbit/s, 20 ms, queue of 2.5 MB",
+    "steady_1gbit_mbps": "the same without the first quarter, in which the window grows",
     "relay_cores_1gbit": "processor cores of the relay meanwhile",
     "relay_cores_per_gbps_1gbit": "the same for each Gbit/s of goodput",
     "unshaped_gbps": "goodput of TCP over a link without limit or delay",
@@ -96,6 +98,7 @@ def measure_emulator(say: Say = lambda _: None, rounds: int = 1) -> dict[str, An
         "cores": os.cpu_count(),
         "load_before": load_before,
         "tcp_cubic_1gbit_mbps": _medians(rows, "1gbit", "goodput_mbps"),
+        "steady_1gbit_mbps": _medians(rows, "1gbit", "steady_mbps"),
         "relay_cores_1gbit": _medians(rows, "1gbit", "relay_cores"),
         "relay_cores_per_gbps_1gbit": _medians(rows, "1gbit", "relay_cores_per_gbps"),
         "unshaped_gbps": {
@@ -169,6 +172,7 @@ def _tcp(mbps: float, delay_ms: float, queue: config.Queue, offload: bool) -> Ro
     link = _link(config.ConstantRate(mbps=mbps), delay_ms, queue)
     run = config.Run(paths=(_path(link),), connections=(connection,), stop_after_s=_TCP_S)
     record = run_live(run, offload=offload)
+    steady = (pl.col("path") == "") & (pl.col("time_s") > _TCP_S / 4)
     goodput_mbps = record.totals["connections"][0]["goodput_mbps"]
     cores = record.provenance["relay_cpu_s"] / _TCP_S
     late = _quantiles(record.provenance["lateness_us"])
@@ -176,6 +180,7 @@ def _tcp(mbps: float, delay_ms: float, queue: config.Queue, offload: bool) -> Ro
         "load_before": load,
         "devices": record.provenance["offload"],
         "goodput_mbps": goodput_mbps,
+        "steady_mbps": record.samples.filter(steady)["goodput_mbps"].mean(),
         "relay_cores": cores,
         "relay_cores_per_gbps": cores / goodput_mbps * 1e3,
         **{f"late_us_{key}": value for key, value in late.items()},
