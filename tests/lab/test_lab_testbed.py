@@ -65,6 +65,7 @@ def test_every_policy_allows_the_experiments_and_nobody_else(place, tmp_path):
     (tmp_path / "policy.toml").write_text(place.policy())
     policy = read_policy(tmp_path / "policy.toml")
     assert tuple(policy.uplinks) == place.links
+    assert policy.tells == (("dish",) if place.terminal else ())
     now = time.time()
     for user, allowed in ((RESEARCHER, True), (place.owner, True), ("mallory", False)):
         asked = Asked(user, "command", now, 120.0, 10**9, is_command=True)

@@ -295,7 +295,8 @@ def main() -> None:
             kept = Path(tempfile.mkdtemp(prefix="skyweave-dense-"))
             for file in (folder / "log", *(folder / "office").glob("testbed.db*")):
                 file.rename(kept / file.name)
-            print(f"what was said, and the rows, are in {kept}")
+            (kept / "dense.json").write_text(json.dumps(found, indent=1) + "\n")
+            print(f"what was said, the rows, and each run with its cause are in {kept}")
         if not found["wrong"]:
             print("each run ended once, none was lost, none doubled, nothing is left")
     raise SystemExit(bool(found["wrong"]))

@@ -28,7 +28,16 @@ from owner import (
     owners,
 )
 
-from skyweave.testbed.node.sandbox import Sandbox, Ways, can_forward6, guard, unguard
+from skyweave.testbed.node.sandbox import (
+    Sandbox,
+    Ways,
+    can_forward6,
+    forwards6,
+    guard,
+    unguard,
+)
+from skyweave.testbed.node.settings import Leases
+from skyweave.testbed.node.start import forwarding
 from skyweave.testbed.node.tools import tool, within
 from skyweave.testbed.wire import Limits
 
@@ -170,6 +179,31 @@ def test_an_uplink_forwards_ipv6_for_runs_alone(owner: Owner) -> None:
             knock(2.0)
         owner.do(unguard)
         knock(60.0)
+
+
+def test_a_node_lets_its_uplink_forward_ipv6_and_takes_it_back(
+    owner: Owner, tmp_path: Path
+) -> None:
+    if not can_forward6() or forwards6():
+        pytest.skip("this kernel forwards IPv6 on all devices or on none")
+    file, said = Path("/proc/sys/net/ipv6/conf/up0/force_forwarding"), list[str]()
+    owner.do(lambda: file.write_text("0"))
+    leases = Leases(tmp_path / "settings")
+
+    def guarded() -> bool:
+        return "skyweave_node" in owner.do(lambda: tool("nft", "list", "tables"))
+
+    owner.do(lambda: leases.apply("node", forwarding(["up0"], False, said.append)))
+    assert owner.do(file.read_text).strip() == "0"  # the policy says nothing of IPv6
+    assert not guarded()  # and of IPv4 the uplink carried before
+    owner.do(lambda: leases.restore("node"))
+    owner.do(lambda: leases.apply("node", forwarding(["up0"], True, said.append)))
+    assert owner.do(file.read_text).strip() == "1"
+    assert guarded()
+    owner.do(lambda: leases.restore("node"))
+    assert owner.do(file.read_text).strip() == "0"
+    owner.do(unguard)
+    assert said == []
 
 
 def answers(server: socket.socket) -> None:

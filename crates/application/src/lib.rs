@@ -37,7 +37,7 @@ pub use forecasts::Forecasts;
 pub use paced::{Paced, Ways};
 pub use pipe::Pipe;
 pub use requests::Requests;
-pub use streams::{MAX_FILLER_BYTES, PathStatus, Read, StreamId, Streams};
+pub use streams::{MAX_FILLER_BYTES, PathStatus, Priority, Read, StreamId, Streams};
 pub use table::{Cell, Column, Row};
 pub use workload::Workload;
 

@@ -4,15 +4,19 @@
 //! TCP's only stream the objects come one after the other in the order of the requests, as with
 //! pipelining in HTTP/1.1 (RFC 9112 §9.3.2). A request is [`REQUEST_BYTES`] long, of which the first
 //! eight are the size of the object; the answer is that size in eight bytes, and the object. An upload
-//! has the object behind the eight bytes, and the answer does not.
+//! has the object behind the eight bytes, and the answer does not. The first byte of a size is the
+//! object's priority (RFC 9218 §4): zero for the default.
 
 use crate::application::Application;
-use crate::streams::{Read, StreamId, Streams};
+use crate::streams::{Priority, Read, StreamId, Streams};
 use std::collections::{BTreeMap, VecDeque};
 use units::{Direction, Instant};
 
 /// About what a browser's GET takes.
 pub(crate) const REQUEST_BYTES: u64 = 300;
+/// The lowest urgency (RFC 9218 §4.1).
+pub(crate) const LEAST_URGENCY: u8 = 7;
+const INCREMENTAL: u8 = LEAST_URGENCY + 1;
 /// The size at the front of requests and answers, in network byte order.
 pub(crate) const HEAD_BYTES: usize = 8;
 /// Larger objects are not served: a peer that asks for one is not answered any more.
@@ -24,6 +28,8 @@ const MAX_WAITING: usize = 256;
 #[derive(Debug, Default)]
 struct Served {
     head: Vec<u8>,
+    /// Of the request read last.
+    priority: Priority,
     /// The request whose size is known: how much of it is still to come.
     request: Option<u64>,
     /// What is still to be written.
@@ -37,11 +43,13 @@ struct Served {
 pub(crate) struct Server {
     direction: Direction,
     streams: BTreeMap<StreamId, Served>,
+    /// Wrote something last: those alike come before it the next time.
+    last: Option<StreamId>,
 }
 
 impl Server {
     pub(crate) fn new(direction: Direction) -> Self {
-        Self { direction, streams: BTreeMap::new() }
+        Self { direction, streams: BTreeMap::new(), last: None }
     }
 
     /// Reads requests and writes answers, as far as both go.
@@ -49,7 +57,12 @@ impl Server {
         let served = self.streams.entry(stream).or_default();
         loop {
             let read = served.read(self.direction, stream, streams);
-            if !served.write(stream, streams) || !read {
+            let before = served.left_bytes();
+            let whole = served.write(stream, streams);
+            if served.left_bytes() < before {
+                self.last = Some(stream);
+            }
+            if !whole || !read {
                 break;
             }
         }
@@ -78,6 +91,8 @@ impl Served {
             if self.refused {
                 return false;
             }
+            self.priority = priority_of(&self.head);
+            streams.set_priority(stream, self.priority);
             self.request = Some(follows_request(direction, bytes));
         }
         let left = self.request.get_or_insert(0);
@@ -103,6 +118,11 @@ impl Served {
         true
     }
 
+    /// What is still to be written of answers, heads not counted.
+    fn left_bytes(&self) -> u64 {
+        self.answers.iter().map(|answer| answer.left_bytes).sum()
+    }
+
     /// Nothing of it is half done.
     fn is_idle(&self) -> bool {
         self.answers.is_empty() && self.head.is_empty()
@@ -115,8 +135,14 @@ impl Application for Server {
     }
 
     fn on_writable(&mut self, _now: Instant, streams: &mut dyn Streams) {
-        let all: Vec<StreamId> = self.streams.keys().copied().collect();
-        for stream in all {
+        // What is urgent has the room in the send buffer first; those alike take turns.
+        let last = self.last;
+        let turn = |(stream, served): (&StreamId, &Served)| {
+            (served.priority, last.is_some_and(|last| *stream <= last), *stream)
+        };
+        let mut all: Vec<_> = self.streams.iter().map(turn).collect();
+        all.sort_unstable();
+        for (.., stream) in all {
             self.serve(stream, streams);
         }
     }
@@ -172,8 +198,22 @@ pub(crate) fn fill(head: &mut Vec<u8>, stream: StreamId, streams: &mut dyn Strea
     true
 }
 
+/// The size of an object and its priority, as eight bytes.
+pub(crate) fn head_of(bytes: u64, priority: Priority) -> Vec<u8> {
+    let mut head = bytes.to_be_bytes().to_vec();
+    let incremental = if priority.incremental { INCREMENTAL } else { 0 };
+    head[0] = priority.urgency ^ Priority::default().urgency | incremental;
+    head
+}
+
 pub(crate) fn size_of(head: &[u8]) -> u64 {
-    head.iter().fold(0, |size, byte| size << 8 | u64::from(*byte))
+    head.iter().skip(1).fold(0, |size, byte| size << 8 | u64::from(*byte))
+}
+
+fn priority_of(head: &[u8]) -> Priority {
+    let byte = head.first().copied().unwrap_or(0);
+    let urgency = (byte & LEAST_URGENCY) ^ Priority::default().urgency;
+    Priority { urgency, incremental: byte & INCREMENTAL != 0 }
 }
 
 /// One object on its way to a client.
@@ -191,7 +231,7 @@ pub(crate) struct Fetch {
 impl Fetch {
     pub(crate) fn new(bytes: u64) -> Self {
         let follows = follows_request(Direction::Down, bytes);
-        let request = Message { head: bytes.to_be_bytes().to_vec(), left_bytes: follows };
+        let request = Message { head: head_of(bytes, Priority::default()), left_bytes: follows };
         Self { bytes, stream: None, request, head: Vec::new(), received_bytes: 0, refused: false }
     }
 

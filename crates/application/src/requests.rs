@@ -6,9 +6,10 @@ use crate::application::Application;
 use crate::describe::Describe;
 use crate::error::{WorkloadError, within};
 use crate::objects::{
-    MAX_OBJECT_BYTES, Message, Server, fill, follows_answer, follows_request, size_of,
+    LEAST_URGENCY, MAX_OBJECT_BYTES, Message, Server, fill, follows_answer, follows_request,
+    head_of, size_of,
 };
-use crate::streams::{StreamId, Streams};
+use crate::streams::{Priority, StreamId, Streams};
 use crate::table::{Cell, Column, Row};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
@@ -48,9 +49,20 @@ pub struct Requests {
     /// Requests that may be under way at a time.
     #[serde(default = "one")]
     pub parallel: u32,
+    /// How urgent the objects are, from 0 to 7 (RFC 9218 §4.1), where the transport has streams.
+    #[serde(default = "usual")]
+    pub urgency: u8,
+    /// A download without end goes on beside them on a stream of its own, of the usual urgency and in
+    /// pieces; not where the transport has one stream.
+    #[serde(default)]
+    pub background: bool,
     /// End after the start, finished or not.
     #[serde(default)]
     pub duration_s: Option<f64>,
+}
+
+fn usual() -> u8 {
+    Priority::default().urgency
 }
 
 fn down() -> Direction {
@@ -89,6 +101,8 @@ impl Describe for Requests {
             sizes: self.object_bytes.clone(),
             count: self.count(),
             direction: self.direction,
+            priority: Priority { urgency: self.urgency, ..Priority::default() },
+            background: if self.background { Background::Wanted } else { Background::None },
             think: Duration::from_secs_f64(self.think_s),
             free: self.parallel,
             thinking: VecDeque::new(),
@@ -112,6 +126,7 @@ impl Describe for Requests {
         }
         within("count", f64::from(self.count()), (1.0, f64::from(MAX_REQUESTS)))?;
         within("think_s", self.think_s, (0.0, 1e6))?;
+        within("urgency", f64::from(self.urgency), (0.0, f64::from(LEAST_URGENCY)))?;
         within("parallel", f64::from(self.parallel), (1.0, 64.0))
     }
 }
@@ -135,9 +150,20 @@ struct Answers {
     left_bytes: Option<u64>,
 }
 
+/// The download beside the objects.
+#[derive(Debug)]
+enum Background {
+    None,
+    Wanted,
+    /// On this stream, with what was not written yet of its request.
+    Asked(StreamId, Message),
+}
+
 #[derive(Debug)]
 struct Client {
     direction: Direction,
+    priority: Priority,
+    background: Background,
     sizes: Vec<u64>,
     count: u32,
     think: Duration,
@@ -153,13 +179,32 @@ struct Client {
 }
 
 impl Client {
+    /// Asks for the download beside the objects, if one is wanted and a stream can be had.
+    fn begin_background(&mut self, streams: &mut dyn Streams) {
+        if matches!(self.background, Background::Wanted)
+            && !streams.has_one_stream()
+            && let Some(stream) = streams.open(true)
+        {
+            let follows = follows_request(Direction::Down, MAX_OBJECT_BYTES);
+            let head = head_of(MAX_OBJECT_BYTES, Priority { incremental: true, ..<_>::default() });
+            self.background = Background::Asked(stream, Message { head, left_bytes: follows });
+        }
+        if let Background::Asked(stream, request) = &mut self.background
+            && !request.is_written()
+        {
+            request.write(*stream, streams);
+        }
+    }
+
     fn ask(&mut self, now: Instant, streams: &mut dyn Streams) {
+        self.begin_background(streams);
         while self.free > 0 && self.asked.len() < self.count as usize {
             let Some(stream) = streams.open(true) else { return };
             let number = self.asked.len();
             let bytes = self.sizes[number % self.sizes.len()];
             let follows = follows_request(self.direction, bytes);
-            let request = Message { head: bytes.to_be_bytes().to_vec(), left_bytes: follows };
+            let request = Message { head: head_of(bytes, self.priority), left_bytes: follows };
+            streams.set_priority(stream, self.priority);
             self.asked.push(Asked { bytes, at: now, first_at: None, completed_at: None });
             self.answers.entry(stream).or_default().waiting.push_back(number);
             self.unwritten.push_back((stream, request));
@@ -217,6 +262,10 @@ impl Application for Client {
     }
 
     fn on_readable(&mut self, now: Instant, stream: StreamId, streams: &mut dyn Streams) {
+        if matches!(&self.background, Background::Asked(own, _) if *own == stream) {
+            streams.skip(stream, u64::MAX);
+            return;
+        }
         while self.read(now, stream, streams) {
             self.completed += 1;
             self.thinking.push_back(now + self.think);

@@ -10,6 +10,21 @@ static ZEROS: [u8; MAX_FILLER_BYTES] = [0; MAX_FILLER_BYTES];
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StreamId(pub u64);
 
+/// Whose data goes first (RFC 9218 §4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Priority {
+    /// From 0, the highest, to 7.
+    pub urgency: u8,
+    /// Of use in pieces: it takes turns with others that are as urgent.
+    pub incremental: bool,
+}
+
+impl Default for Priority {
+    fn default() -> Self {
+        Self { urgency: 3, incremental: false }
+    }
+}
+
 /// What reading a stream gives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Read {
@@ -78,6 +93,9 @@ pub trait Streams {
         }
         written
     }
+
+    /// The priority of what is written to a stream. A transport with one stream has no use for it.
+    fn set_priority(&mut self, _stream: StreamId, _priority: Priority) {}
 
     /// The stream ends with what was written.
     fn finish(&mut self, stream: StreamId);

@@ -1,7 +1,9 @@
 //! An application on an endpoint: events of the one become events of the other.
 
 use crate::{Endpoint, Event, Read as Found};
-use application::{Application, Forecasts, PathStatus, Read, Signal, StreamId, Streams, deliver};
+use application::{
+    Application, Forecasts, PathStatus, Priority, Read, Signal, StreamId, Streams, deliver,
+};
 use forecast::Forecast;
 use recovery::BlockedTime;
 use units::{Instant, PathId};
@@ -85,6 +87,11 @@ impl Streams for Served<'_> {
         self.host.blocked |= taken < data.len();
         self.host.written_bytes += taken as u64;
         taken
+    }
+
+    fn set_priority(&mut self, stream: StreamId, Priority { urgency, incremental }: Priority) {
+        // Refused where nothing is sent any more.
+        let _open = self.endpoint.set_priority(stream.0, urgency, incremental);
     }
 
     fn finish(&mut self, stream: StreamId) {

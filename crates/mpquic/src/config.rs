@@ -62,8 +62,11 @@ pub struct Config {
     pub role: Role,
     /// Congestion control of each path; coupled ones share the connection's group.
     pub congestion: Choice,
-    /// UDP payload of a full packet: 1200 fits every path (RFC 9000 §14); no discovery is done.
+    /// UDP payload of a full packet: 1200 fits every path (RFC 9000 §14).
     pub datagram_bytes: usize,
+    /// Each path is asked whether it passes longer ones, up to this (RFC 8899); no more than
+    /// `datagram_bytes`: none is.
+    pub most_datagram_bytes: usize,
     /// Paths at a time; 1 does not offer multipath.
     pub max_paths: u32,
     /// Window that a stream has at first; it doubles, as the application reads, up to
@@ -120,6 +123,7 @@ impl Config {
             role,
             congestion: Algorithm::Cubic.into(),
             datagram_bytes: 1200,
+            most_datagram_bytes: 0,
             max_paths: 4,
             stream_window_bytes: 16 << 20,
             receive_window_bytes: 32 << 20,

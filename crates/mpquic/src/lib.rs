@@ -13,7 +13,7 @@
 //!
 //! **There:** QUIC version 1 (RFC 9000, 9001, 9002) with streams both ways, flow control with windows
 //! that grow, DATAGRAM (RFC 9221), key update, Retry ([`Retry`]), version negotiation, stateless reset,
-//! idle timeout, clients whose address changes (NAT rebinding), ECN both ways ([`Config::ecn`]; the
+//! idle timeout, discovery of each path's MTU ([`Config::most_datagram_bytes`]), clients whose address changes (NAT rebinding), ECN both ways ([`Config::ecn`]; the
 //! caller sets the mark), qlog ([`Endpoint::set_qlog`]); the multipath extension
 //! (draft-ietf-quic-multipath-21 as noq-proto 1.4 speaks it): path IDs, packet number spaces and
 //! connection IDs per path, validation, PATH_ACK, PATH_ABANDON, PATH_STATUS. A path that is silent for
@@ -21,8 +21,7 @@
 //! is used again when it answers a probe.
 //!
 //! **Not there:** 0-RTT; session tickets kept beyond what rustls does; NEW_TOKEN; migration that a client
-//! wants, other than by a path of its own; a preferred address; path MTU discovery
-//! (`Config::datagram_bytes` is what the caller knows); ACK frequency; QUIC version 2; stream priorities;
+//! wants, other than by a path of its own; a preferred address; ACK frequency; QUIC version 2; stream priorities;
 //! key updates and timers in the qlog. What a scheduler hears of delivery
 //! ([`scheduler::Scheduler::on_delivered`]) counts the bytes of one stream. A listener for many
 //! connections is the caller's; `crates/sockets` has one.

@@ -185,5 +185,6 @@ fn connection_view<'a>(
         receive_window_bytes: streams.receive_window_bytes(),
         window_left_bytes: streams.window_left(),
         window_blocked: false,
+        urgent: streams.is_urgent(),
     }
 }

@@ -93,6 +93,7 @@ fn connection(now: Instant, paths: &[PathView]) -> ConnectionView<'_> {
         receive_window_bytes: 6_000_000,
         window_left_bytes: 3_000_000,
         window_blocked: false,
+        urgent: false,
     }
 }
 

@@ -47,6 +47,7 @@ pub(crate) fn view(paths: &[PathView], window_bytes: u64) -> ConnectionView<'_> 
         receive_window_bytes: window_bytes,
         window_left_bytes: window_bytes,
         window_blocked: false,
+        urgent: false,
     }
 }
 

@@ -88,6 +88,8 @@ pub struct ConnectionView<'a> {
     /// The receive-buffer optimisation has met a closed window since the last decision
     /// (docs/model.md §2.6): BLEST raises its lambda.
     pub window_blocked: bool,
+    /// A stream is open whose reader waits for each byte (RFC 9218 urgency below the default of 3).
+    pub urgent: bool,
 }
 
 impl ConnectionView<'_> {

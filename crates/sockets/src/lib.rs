@@ -10,8 +10,7 @@
 //! of one network ([`Limits`]); it asks for a proof of the client's address (Retry) when many are, makes
 //! room by closing who is idle, and refuses the others at once.
 //!
-//! **Not there:** migration of a path to other addresses, which clients here do by opening a new path;
-//! path MTU discovery.
+//! **Not there:** migration of a path to other addresses, which clients here do by opening a new path.
 
 mod carry;
 mod client;

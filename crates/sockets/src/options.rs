@@ -26,6 +26,8 @@ pub struct Options {
     pub reinjection: Reinjection,
     /// UDP payload of a full packet.
     pub datagram_bytes: usize,
+    /// Longest that each path is asked for; not above `datagram_bytes`: none is.
+    pub most_datagram_bytes: usize,
     /// Paths at a time; 1: no multipath.
     pub max_paths: u32,
     /// Explicit congestion notification.
@@ -50,6 +52,7 @@ impl Default for Options {
             ack_path: AckPath::Same,
             reinjection: Reinjection::default(),
             datagram_bytes: 1200,
+            most_datagram_bytes: 0,
             // More than a client has interfaces: one that comes back takes a new path ID at once.
             max_paths: 8,
             ecn: true,
@@ -68,9 +71,12 @@ impl Options {
     /// # Errors
     /// Values that make no sense.
     pub fn config(&self, role: Role) -> Result<Config, SocketError> {
-        if !DATAGRAM_BYTES.contains(&self.datagram_bytes) {
-            let (least, most) = (DATAGRAM_BYTES.start(), DATAGRAM_BYTES.end());
-            let got = self.datagram_bytes;
+        let (least, most) = (DATAGRAM_BYTES.start(), DATAGRAM_BYTES.end());
+        let longest = self.most_datagram_bytes.max(self.datagram_bytes);
+        for got in [self.datagram_bytes, longest] {
+            if DATAGRAM_BYTES.contains(&got) {
+                continue;
+            }
             let say = format!("datagrams of {got} bytes cannot be; take {least} to {most}");
             return Err(SocketError::Config(say));
         }
@@ -81,6 +87,7 @@ impl Options {
         config.ack_path = self.ack_path;
         config.reinjection = self.reinjection;
         config.datagram_bytes = self.datagram_bytes;
+        config.most_datagram_bytes = self.most_datagram_bytes;
         config.max_paths = self.max_paths.max(1);
         config.ecn = self.ecn;
         config.pacing_grain = PACING_GRAIN;

@@ -82,6 +82,10 @@ def field(
     ports: Annotated[
         int, typer.Option(min=1, max=6, help="Further ports after it, TCP and UDP, for data.")
     ] = 2,
+    films: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Of films that 'skyweave video' made, for nginx."),
+    ] = None,
 ) -> None:
     """Be the far end of studies over real networks, for who knows the token.
 
@@ -97,7 +101,7 @@ def field(
     given = bool(token)
     if not given:
         token = secrets.token_urlsafe(32)
-    server = FieldServer(host, range(port, port + 1 + ports), token)
+    server = FieldServer(host, range(port, port + 1 + ports), token, films)
     say = Console(stderr=True, soft_wrap=True)
     with stopped() as stop:
         say.print(

@@ -23,6 +23,7 @@ from skyweave.cli.quic_options import (
     Idle,
     Key,
     Known,
+    MaxDatagram,
     MaxPaths,
     Memory,
     Paths,
@@ -81,6 +82,7 @@ def serve(
     ack_path: AckPathOption = "same",
     reinjection: ReinjectionOption = "all",
     datagram_bytes: Datagram = 1200,
+    max_datagram_bytes: MaxDatagram = 1452,
     memory_mb: Memory = None,
     max_paths: MaxPaths = 8,
     max_connections: Annotated[
@@ -108,6 +110,7 @@ def serve(
     both_or_none(cert, key)
     chosen = options(
         scheduler, congestion, ack_path, reinjection, datagram_bytes=datagram_bytes,
+        most_datagram_bytes=max_datagram_bytes,
         max_paths=max_paths, idle_timeout_s=idle_timeout,
         qlog=None if qlog is None else str(qlog), **memory(memory_mb),
     )  # fmt: skip
@@ -173,6 +176,7 @@ def get(
     ack_path: AckPathOption = "same",
     reinjection: ReinjectionOption = "all",
     datagram_bytes: Datagram = 1200,
+    max_datagram_bytes: MaxDatagram = 1452,
     memory_mb: Memory = None,
     qlog: Qlog = None,
     quiet: Quiet = False,
@@ -187,6 +191,7 @@ def get(
         raise ConfigError(f"{to} is a folder; give a file to --out")
     chosen: dict[str, Any] = options(
         scheduler, congestion, ack_path, reinjection, datagram_bytes=datagram_bytes,
+        most_datagram_bytes=max_datagram_bytes,
         idle_timeout_s=idle_timeout, qlog=None if qlog is None else str(qlog), **memory(memory_mb),
     )  # fmt: skip
     order = Order(resume, token_of(token_file), limit_mbps, retry_for)

@@ -15,6 +15,7 @@ from skyweave.cli.quic_options import (
     Datagram,
     Key,
     Known,
+    MaxDatagram,
     MaxPaths,
     Paths,
     Pin,
@@ -70,6 +71,7 @@ def gateway(
     ack_path: AckPathOption = "same",
     reinjection: ReinjectionOption = "all",
     datagram_bytes: Datagram = 1200,
+    max_datagram_bytes: MaxDatagram = 1452,
     max_paths: MaxPaths = 8,
     max_clients: Annotated[
         int, typer.Option(min=1, help="Clients at a time, each with 256 TCP connections at most.")
@@ -87,6 +89,7 @@ def gateway(
     both_or_none(cert, key)
     chosen = options(
         scheduler, congestion, ack_path, reinjection, datagram_bytes=datagram_bytes,
+        most_datagram_bytes=max_datagram_bytes,
         max_paths=max_paths, qlog=None if qlog is None else str(qlog),
     )  # fmt: skip
     origins = [parse_origin(text) for text in origin]
@@ -131,6 +134,7 @@ def connect(
     ack_path: AckPathOption = "same",
     reinjection: ReinjectionOption = "all",
     datagram_bytes: Datagram = 1200,
+    max_datagram_bytes: MaxDatagram = 1452,
     qlog: Qlog = None,
     quiet: Quiet = False,
     awareness: AwarenessSocket = None,
@@ -143,6 +147,7 @@ def connect(
     """
     chosen = options(
         scheduler, congestion, ack_path, reinjection, datagram_bytes=datagram_bytes,
+        most_datagram_bytes=max_datagram_bytes,
         qlog=None if qlog is None else str(qlog),
     )  # fmt: skip
     names = parse_names(known)

@@ -30,7 +30,16 @@ ReinjectionOption = Annotated[
     typer.Option(help="What is retransmitted on another path though it is not known to be lost."),
 ]
 Datagram = Annotated[
-    int, typer.Option(metavar="BYTES", help="UDP payload of a full packet; 1200 fits every path.")
+    int, typer.Option(metavar="BYTES", help="UDP payload of a full packet that passes for certain.")
+]
+MaxDatagram = Annotated[
+    int,
+    typer.Option(
+        "--max-datagram-bytes",
+        metavar="BYTES",
+        help="Longest UDP payload that each path is probed for (RFC 8899); with no more than "
+        "--datagram-bytes none is.",
+    ),
 ]
 Memory = Annotated[
     float | None,

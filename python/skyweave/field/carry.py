@@ -24,7 +24,7 @@ from skyweave.live.traffic.kernel import CONGESTION, own_congestion
 from skyweave.live.world import addresses
 from skyweave.model import config
 
-_LEAST_LEAD_NS = 200_000_000
+LEAST_LEAD_NS = 200_000_000
 """From the order to start until second 0: enough for the order to reach the server."""
 
 
@@ -46,7 +46,7 @@ def carry(run: config.Run, far: FarEnd, uplinks: Mapping[str, Uplink]) -> Carrie
     with Talk(far, uplinks) as talk:
         _check_congestion(run, talk)
         listening = talk.listen([_theirs(run, number) for number in range(len(run.connections))])
-        lead_ns = max(_LEAST_LEAD_NS, 6 * talk.error_ns)
+        lead_ns = max(LEAST_LEAD_NS, 6 * talk.error_ns)
         interval_ns = run.sample_interval_ms * 1_000_000
         epoch_ns = time.monotonic_ns() + lead_ns
         talk.begin(epoch_ns, interval_ns)
@@ -56,7 +56,7 @@ def carry(run: config.Run, far: FarEnd, uplinks: Mapping[str, Uplink]) -> Carrie
         ]
         near = Ends().carry(flows, epoch_ns, interval_ns)
         theirs = talk.answer(max(epoch_ns / 1e9 + run.stop_after_s - time.monotonic(), 0.0))
-        return _in_one_world(run, uplinks, talk, epoch_ns, (near, [_plain(one) for one in theirs]))
+        return in_one_world(run, uplinks, talk, epoch_ns, (near, [plain(one) for one in theirs]))
 
 
 def _check_congestion(run: config.Run, talk: Talk) -> None:
@@ -137,7 +137,8 @@ def _ours(
     }  # fmt: skip
 
 
-def _plain(seen: Any) -> Seen:
+def plain(seen: Any) -> Seen:
+    """Return what the far side saw, as our own side says it."""
     found: Seen = seen.model_dump(mode="python")
     return {**found, "rows": list(found["rows"]), "events": list(found["events"])}
 
@@ -161,7 +162,7 @@ def _check_joined(run: config.Run, ours: Seen, uplinks: Mapping[str, Uplink]) ->
             )
 
 
-def _in_one_world(
+def in_one_world(
     run: config.Run, uplinks: Mapping[str, Uplink], talk: Talk, epoch_ns: int,
     both: tuple[list[Seen], list[Seen]],
 ) -> Carried:  # fmt: skip

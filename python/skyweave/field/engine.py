@@ -16,10 +16,12 @@ from skyweave.field.beside import UPLINKS, Beside, measured
 from skyweave.field.carry import Carried, carry
 from skyweave.field.check import DEFAULT, refusal
 from skyweave.field.far import FarEnd, facts_of
+from skyweave.field.play import play
 from skyweave.field.uplinks import Uplink, look
 from skyweave.live.record import gather_quic
 from skyweave.live.record.applications import applications
 from skyweave.live.record.gather import gather
+from skyweave.live.traffic.players import is_played
 from skyweave.model import config
 from skyweave.model.record import Record
 
@@ -64,7 +66,7 @@ class FieldEngine:
             facts = probed.facts
         else:
             with measured(self._far, uplinks) as beside:
-                carried = carry(run, self._far, uplinks)
+                carried = (play if is_played(run) else carry)(run, self._far, uplinks)
             samples, events, totals = _gathered(run, carried)
             tables, facts = applications(run, carried.ends), carried.facts
         tables = {**tables, UPLINKS: _with_trips(beside, tables, facts)}

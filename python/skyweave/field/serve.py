@@ -19,6 +19,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from skyweave.errors import ConfigError, SkyweaveError
+from skyweave.field import films
 from skyweave.field.line import Line
 from skyweave.field.words import (
     MOST_ORDER_BYTES,
@@ -51,11 +52,15 @@ _AHEAD_NS = 60 * SECOND_NS
 class FieldServer:
     """Listens from the beginning, until :meth:`close`."""
 
-    def __init__(self, address: str, ports: Sequence[int], token: str) -> None:
+    def __init__(
+        self, address: str, ports: Sequence[int], token: str, films: Path | None = None
+    ) -> None:
         """Take ``ports``: the first for words and probes, the others for data.
 
-        Raises :class:`ConfigError` if they cannot be had.
+        ``films``: the folder of those that players may be served. Raises :class:`ConfigError` if
+        the ports cannot be had.
         """
+        self.films = films
         self._address, self._data, self._token = address, list(ports[1:]), token.encode()
         self._lock, self._turn = threading.Lock(), threading.Lock()
         self._talks, self._tries = 0, 0
@@ -185,6 +190,7 @@ class _Talk:
         self._server, self._line = server, line
         self._flows: tuple[FarFlow, ...] = ()
         self._ends: Ends | None = None
+        self._film: contextlib.ExitStack | None = None
 
     def go_on(self) -> None:
         """Answer until the other side hangs up; :class:`OSError` then."""
@@ -208,6 +214,9 @@ class _Talk:
         if self._ends is not None:
             self._ends.close()
             self._ends = None
+        if self._film is not None:
+            self._film.close()
+            self._film = None
 
     def _clock(self, _: Clock) -> dict[str, Any]:
         return {"now_ns": time.monotonic_ns()}
@@ -218,15 +227,27 @@ class _Talk:
             raise ConfigError(f"{len(word.flows)} connections, and the server has {len(places)} "
                               "ports for data")  # fmt: skip
         self.close()
+        if any(one.film is not None for one in word.flows):
+            return self._offer(word.flows, places[0][1])
         flows = [_flow(one, number, places[number], 0) for number, one in enumerate(word.flows)]
         ends = Ends()
         pins = ends.listen(flows)
         self._ends, self._flows = ends, word.flows
         return {"ports": [port for _, port in places[: len(flows)]], "pins": pins}
 
+    def _offer(self, flows: tuple[FarFlow, ...], port: int) -> dict[str, Any]:
+        """Serve a film at the first port of data."""
+        if len(flows) > 1 or flows[0].transport == "mpquic":
+            raise ConfigError("a film for a player that is a program is one connection of TCP")
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(films.offered(self._server.films, flows[0], port))
+            self._film = stack.pop_all()
+        self._flows = flows
+        return {"ports": [port], "pins": {}}
+
     def _go(self, word: Go) -> dict[str, Any]:
         ends, flows = self._ends, self._flows
-        if ends is None:
+        if ends is None and self._film is None:
             raise ConfigError("nothing is listened for")
         if not 0 <= word.epoch_ns - time.monotonic_ns() + _AHEAD_NS <= 2 * _AHEAD_NS:
             raise ConfigError("the run does not begin now")
@@ -237,7 +258,11 @@ class _Talk:
             for number, (one, place) in enumerate(zip(flows, self._server.places(), strict=False))
         ]
         with self._server.turn(), contextlib.closing(self):
-            seen = ends.carry(orders, word.epoch_ns, word.interval_ns)
+            if ends is None:
+                port = self._server.places()[0][1]
+                seen = [films.watched(flows[0], port, word.epoch_ns, word.interval_ns)]
+            else:
+                seen = ends.carry(orders, word.epoch_ns, word.interval_ns)
         answer = {"transfers": seen}
         self._server.keep(word.run, answer)
         return answer

@@ -16,6 +16,7 @@ SECOND_NS = 1_000_000_000
 Number = Annotated[float, Field(allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=0, le=2**63)]
 Congestion = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,15}$")]
+FilmName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9-]{1,80}(\.mp4|/film\.mpd)$")]
 Port = Annotated[int, Field(ge=1, le=65_535)]
 
 
@@ -57,6 +58,8 @@ class FarFlow(Word):
     size_bytes: Annotated[int, Field(ge=1, le=10**13)] | None = None
     workload: dict[str, Any] | None = None
     """Bulk over the kernel has none; ``crates/application`` checks it."""
+    film: FilmName | None = None
+    """What nginx serves to a player that is a program, below the server's folder of films."""
     behaviour: dict[str, Any] | None = None
     """Multipath QUIC: ``crates/sockets`` checks it."""
     start_ns: Annotated[int, Field(ge=0, le=MOST_SECONDS * SECOND_NS)]

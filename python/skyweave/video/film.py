@@ -51,17 +51,22 @@ def kinds() -> list[str]:
     return list(_COMMANDS)
 
 
+def name_of(kind: str) -> str:
+    """Return the name of a film's file in the folder that keeps it."""
+    if kind not in _COMMANDS:
+        raise ConfigError(unknown_name("film", kind, _COMMANDS))
+    return f"{kind}-{digest_of(f'{_COMMANDS[kind]} {_PROBE}')}.mp4"
+
+
 def film(kind: str, cache: Path | None = None) -> Film:
     """Return a film of a kind, made now if this machine has none.
 
     ``cache`` is the folder that keeps it: that of this user if not given. Raises
     :class:`ConfigError` for another kind, without ffmpeg, and for what ffmpeg or the disk refuses.
     """
-    if kind not in _COMMANDS:
-        raise ConfigError(unknown_name("film", kind, _COMMANDS))
-    folder = cache_folder() if cache is None else cache
-    digest = digest_of(f"{_COMMANDS[kind]} {_PROBE}")
-    found = Film(kind, folder / f"{kind}-{digest}.mp4", folder / f"{kind}-{digest}.csv")
+    name = name_of(kind)
+    file = (cache_folder() if cache is None else cache) / name
+    folder, found = file.parent, Film(kind, file, file.with_suffix(".csv"))
     if not (found.file.is_file() and found.frames.is_file()):
         with kept_in(folder):
             _make(found)

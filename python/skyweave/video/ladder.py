@@ -50,6 +50,12 @@ def rates_kbps(top_mbps: float) -> list[int]:
     return [round(1000 * top_mbps / RATIO**n) for n in reversed(range(QUALITIES))]
 
 
+def name_of(top_mbps: float, film_s: int) -> str:
+    """Return the name of an adaptive film's manifest below the folder that keeps films."""
+    check_ladder(top_mbps, film_s)
+    return f"ladder-{digest_of(_command(rates_kbps(top_mbps), film_s))}/film.mpd"
+
+
 def ladder(top_mbps: float = 4.3, film_s: int = 180, cache: Path | None = None) -> DashLadder:
     """Return an adaptive film, made now if this machine has none.
 

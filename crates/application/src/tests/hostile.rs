@@ -31,6 +31,8 @@ fn victims() -> Vec<Box<dyn Describe>> {
         count: Some(9),
         think_s: 0.0,
         parallel: 2,
+        urgency: 3,
+        background: false,
         duration_s: None,
     };
     let paced = Paced {

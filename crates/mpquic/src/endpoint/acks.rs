@@ -73,6 +73,7 @@ impl Endpoint {
         if path.space.largest_acked > largest {
             path.on_marks(now, ack, &acked);
         }
+        path.mtu.on_acked_packets(now, &acked);
         let lost = path.settle(now, None, ack, (delay, &acked));
         path.pto_count = 0; // RFC 9002 §6.2.1
         path.silent_since = path.space.is_eliciting().then_some(now);
@@ -134,9 +135,11 @@ impl Endpoint {
     /// What lost packets carried goes through the scheduler again.
     pub(super) fn on_packets_lost(&mut self, now: Instant, id: u32, lost: Vec<(u64, SentPacket)>) {
         self.log_lost(now, (Level::OneRtt, id), &lost);
-        let Some(path) = self.paths.get(id) else { return };
+        let Some(path) = self.paths.get_mut(id) else { return };
+        path.mtu.on_lost_packets(now, &lost);
         let net = path.net;
-        let bytes: u64 = lost.iter().map(|(_, packet)| packet.bytes).sum();
+        let data = lost.iter().filter(|(_, packet)| packet.probed().is_none());
+        let bytes: u64 = data.map(|(_, packet)| packet.bytes).sum();
         if bytes > 0 {
             self.scheduling.dispatch.on_lost(now, net, bytes);
         }
@@ -155,7 +158,7 @@ impl Endpoint {
                 SentFrame::Crypto(_) => {
                     self.handshake.space_mut(Level::OneRtt).settle([frame], false);
                 }
-                SentFrame::Ack { .. } => {}
+                SentFrame::Ack { .. } | SentFrame::MtuProbe(_) => {}
                 SentFrame::Control(frame) => self.control.push_again(*frame),
                 SentFrame::MaxData => self.streams.window.changed = true,
                 SentFrame::MaxStreamData(id) => {

@@ -48,7 +48,7 @@ impl Endpoint {
     }
 
     fn refresh_views(&mut self, now: Instant) {
-        let packet_bytes = self.config.datagram_bytes as u64;
+        let packet_bytes = self.packet_bytes();
         self.scheduling.refresh(now, packet_bytes, &self.paths, &self.streams);
     }
 
@@ -112,7 +112,7 @@ impl Endpoint {
 
     /// What a scheduler is asked about: a packet's worth of what is unsent.
     fn segment_bytes(&self, has_data: bool) -> u64 {
-        let full = self.config.datagram_bytes as u64 - OVERHEAD_BYTES;
+        let full = self.packet_bytes() - OVERHEAD_BYTES;
         match has_data {
             false => 0,
             true if self.streams.has_again() => full,
@@ -209,7 +209,7 @@ impl Endpoint {
     }
 
     fn note_limits(&mut self, now: Instant) {
-        let packet_bytes = self.config.datagram_bytes as u64;
+        let packet_bytes = self.packet_bytes();
         let has_data = self.has_data() || self.has_control();
         self.scheduling.note_limits(now, packet_bytes, &mut self.paths, has_data);
     }

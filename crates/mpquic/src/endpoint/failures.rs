@@ -73,6 +73,7 @@ impl Endpoint {
         let in_flight = self.give_up_flight(id);
         let Some(path) = self.paths.get_mut(id) else { return };
         path.health = Health::Failed;
+        path.mtu.restart(now);
         path.silent_since = None;
         path.probes = 1;
         path.cc.on_timeout(now, in_flight, false);
@@ -84,7 +85,7 @@ impl Endpoint {
 
     /// Puts paths to rest before and during foreseen outages, and wakes them.
     pub(super) fn update_rest(&mut self, now: Instant) {
-        let packet_bytes = self.config.datagram_bytes as u64;
+        let packet_bytes = self.packet_bytes();
         let Rest { hit, resting } =
             self.paths.update_rest(now, packet_bytes, &self.scheduling.dispatch);
         resting.into_iter().for_each(|id| self.release_queue(id));

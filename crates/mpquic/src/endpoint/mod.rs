@@ -13,6 +13,7 @@ mod handshake;
 mod inspect;
 mod keys;
 mod moves;
+mod mtu;
 mod packets;
 mod paths;
 mod receive;
@@ -132,7 +133,8 @@ impl Endpoint {
         if !self.handshake.complete {
             return None;
         }
-        self.control_datagram(now).or_else(|| self.data_datagram(now))
+        let out = self.control_datagram(now).or_else(|| self.mtu_datagram(now));
+        out.or_else(|| self.data_datagram(now))
     }
 
     /// What happened since the last call.

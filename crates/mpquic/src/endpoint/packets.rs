@@ -23,19 +23,24 @@ impl Endpoint {
 
     /// Begins a 1-RTT packet on a path, in a datagram of its own.
     pub(super) fn begin_datagram(&mut self, id: u32) -> Option<Draft> {
-        self.begin_one_rtt(Vec::with_capacity(self.config.datagram_bytes), id)
+        let most = self.paths.get(id)?.datagram_bytes();
+        self.begin_one_rtt(Vec::with_capacity(most), id, most)
     }
 
-    /// Begins a 1-RTT packet on a path behind what `out` has.
-    fn begin_one_rtt(&mut self, mut out: Vec<u8>, id: u32) -> Option<Draft> {
+    /// Begins a 1-RTT packet on a path behind what `out` has; the datagram has `most` bytes at most.
+    pub(super) fn begin_one_rtt(
+        &mut self,
+        mut out: Vec<u8>,
+        id: u32,
+        most: usize,
+    ) -> Option<Draft> {
         let start = out.len();
         let phase = self.keys.as_ref()?.phase;
         let dcid = self.cids.peer.use_current(id)?;
         let path = self.paths.get_mut(id)?;
         let number = path.space.sent.begin(&mut self.rng);
         let number_len = number_len(number, path.space.largest_acked);
-        let limit =
-            (self.handshake.peer.max_udp_payload_size as usize).min(self.config.datagram_bytes);
+        let limit = (self.handshake.peer.max_udp_payload_size as usize).min(most);
         let limit = limit.min(path.amplification_left().try_into().unwrap_or(usize::MAX));
         begin_short(&mut out, &dcid, phase, number_len);
         Some(Draft::new(out, start, (number, number_len), limit))
@@ -126,7 +131,7 @@ impl Endpoint {
         let first = || self.paths.get(0).filter(|path| path.drains_until.is_none());
         if self.handshake.complete
             && let Some(id) = best.or_else(first).map(|path| path.id)
-            && let Some(mut draft) = self.begin_one_rtt(out.clone(), id)
+            && let Some(mut draft) = self.begin_one_rtt(out.clone(), id, self.config.datagram_bytes)
         {
             draft.put(&close.frame(false));
             if pads {

@@ -30,6 +30,22 @@ impl Endpoint {
         self.streams.write(stream, data)
     }
 
+    /// The priority of what a stream sends (RFC 9218 §4). `urgency` is from 0, the highest, to 7; 3 if
+    /// nobody says. More urgent streams send first. Of those alike each sends all that it has, but an
+    /// `incremental` one, which is of use in pieces, 16 KiB at a time. While a stream is open that is more
+    /// urgent than 3, a scheduler may keep queues shorter.
+    ///
+    /// # Errors
+    /// The stream is not open, or not for sending.
+    pub fn set_priority(
+        &mut self,
+        stream: u64,
+        urgency: u8,
+        incremental: bool,
+    ) -> Result<(), Error> {
+        self.streams.set_priority(stream, urgency, incremental)
+    }
+
     /// How much may be written to a stream such that the send buffer takes it and the peer's window
     /// for the stream admits it.
     pub fn room(&self, stream: u64) -> Result<u64, Error> {

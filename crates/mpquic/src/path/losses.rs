@@ -158,8 +158,12 @@ impl Path {
 
     /// Tells the congestion control what is lost: bytes that were in flight.
     pub fn on_lost(&mut self, now: Instant, lost: &[(u64, SentPacket)]) -> u64 {
-        let counted: Vec<&(u64, SentPacket)> =
-            lost.iter().filter(|(_, packet)| packet.bytes > 0 && !packet.given_up).collect();
+        let in_flight = |(_, packet): &&(u64, SentPacket)| packet.bytes > 0 && !packet.given_up;
+        // RFC 9000 §14.4: that a probe was lost says nothing of congestion.
+        let (probes, counted): (Vec<_>, Vec<_>) =
+            lost.iter().filter(in_flight).partition(|(_, packet)| packet.probed().is_some());
+        let probe_bytes: u64 = probes.iter().map(|(_, packet)| packet.bytes).sum();
+        self.in_flight = self.in_flight.saturating_sub(probe_bytes);
         let bytes: u64 = counted.iter().map(|(_, packet)| packet.bytes).sum();
         let Some((_, newest)) = counted.last() else { return 0 };
         self.in_flight = self.in_flight.saturating_sub(bytes);

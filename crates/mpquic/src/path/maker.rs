@@ -1,3 +1,4 @@
+use super::mtu::Mtu;
 use super::{EcnPath, Path};
 use crate::config::Config;
 use congestion::{Choice, Group};
@@ -14,6 +15,8 @@ pub(super) struct Maker {
     group: Group,
     pacing_grain: Duration,
     ecn: bool,
+    /// Datagrams that pass for certain, and the longest that may be tried.
+    datagram_bytes: (usize, usize),
     /// Of the outages that the scheduler heeds.
     least_probability: Probability,
 }
@@ -27,6 +30,7 @@ impl Maker {
             group: Group::new(),
             pacing_grain: config.pacing_grain,
             ecn: config.ecn,
+            datagram_bytes: (config.datagram_bytes, config.most_datagram_bytes),
             least_probability,
         }
     }
@@ -40,6 +44,7 @@ impl Maker {
         cc.on_forecast(&feed.boundaries());
         let mut path = Path::new(id, net, cc, feed);
         path.set_grain(self.pacing_grain);
+        path.mtu = Mtu::new(self.datagram_bytes.0, self.datagram_bytes.1);
         if self.ecn {
             path.ecn = EcnPath::Testing;
         }

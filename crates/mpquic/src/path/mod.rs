@@ -7,6 +7,7 @@ mod ecn;
 mod ids;
 mod losses;
 mod maker;
+mod mtu;
 mod pacer;
 mod rest;
 mod rtt;
@@ -38,6 +39,7 @@ use crate::streams::Chunk;
 use candidate::{AMPLIFICATION, Candidate, LEAST_BYTES};
 use congestion::Controller;
 use forecast::Feed;
+use mtu::Mtu;
 use pacer::Pacer;
 use recovery::DeliverySampler;
 use scheduler::{Delivery, PathView};
@@ -115,6 +117,7 @@ pub(crate) struct Path {
     /// The redundant scheduler's walk along the streams.
     pub walk: (u64, u64),
     pub ecn: EcnPath,
+    pub mtu: Mtu,
     pub stats: PathStats,
 }
 
@@ -166,6 +169,7 @@ impl Path {
             filled: false,
             walk: (0, 0),
             ecn: EcnPath::default(),
+            mtu: Mtu::new(0, 0),
             stats: PathStats::default(),
         }
     }

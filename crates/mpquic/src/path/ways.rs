@@ -132,6 +132,7 @@ impl Paths {
         path.silent_since = None;
         // What was sent on the old way says nothing of the new one's RTT, rate and window.
         (path.moved_at, path.rtt_from) = (now, now);
+        path.mtu.restart(now); // RFC 9000 §14.3: the new way may be narrower
         path.recovery_start = Some(now); // losses on the old way are not the new one's
         (path.in_recovery, path.pto_count, path.health) = (false, 0, Health::Good);
         path.cc.on_handshake(path.rtt.smoothed());

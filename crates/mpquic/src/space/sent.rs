@@ -35,6 +35,8 @@ pub(crate) enum SentFrame {
     MaxData,
     MaxStreamData(u64),
     MaxStreams(bool),
+    /// The packet asked whether a datagram of this size passes, and has nothing else.
+    MtuProbe(usize),
 }
 
 /// Those of a packet: most have one.
@@ -67,6 +69,16 @@ pub(crate) struct SentPacket {
     /// All its frames wait, or went, again as if lost. (A copy at the tail is not that: it leaves
     /// control frames out, and may be lost with the path that carried it.)
     pub requeued: bool,
+}
+
+impl SentPacket {
+    /// The size that it asked for, if it was a probe of the path's MTU.
+    pub fn probed(&self) -> Option<usize> {
+        match self.frames[..] {
+            [SentFrame::MtuProbe(size)] => Some(size),
+            _ => None,
+        }
+    }
 }
 
 #[derive(Debug)]

@@ -183,7 +183,7 @@ impl Streams {
             Frame::MaxStreamData { id, maximum } if self.touch_send(id, events)? => {
                 if let Some(half) = self.send.get_mut(&id) {
                     half.max_data = half.max_data.max(maximum);
-                    self.ready.insert(id);
+                    self.ready.insert((half.urgency, id));
                 }
             }
             Frame::MaxStreams { bidi, maximum } => {

@@ -14,8 +14,23 @@ use crate::error::Error;
 use crate::wire::Params;
 use recovery::InOrderWaits;
 use scheduler::Gap;
+use smallvec::SmallVec;
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Duration, Instant};
+
+/// The urgency of a stream that nobody set (RFC 9218 §4.1): 0 is the highest, 7 the lowest.
+pub const DEFAULT_URGENCY: u8 = 3;
+/// The lowest.
+const LEAST_URGENCY: u8 = 7;
+
+/// Streams in which data is looked for that goes ahead, beside the one whose turn it is.
+const LATER_STREAMS: usize = 8;
+
+/// What a stream sends at a time that is of use in pieces (RFC 9218 §4.2), where others are as urgent.
+const INCREMENTAL_TURN_BYTES: u64 = 16 << 10;
+
+/// The place of a stream among those that send: its urgency, then its ID.
+type Turn = (u8, u64);
 
 /// Whether a stream was opened by the client (RFC 9000 §2.1).
 pub(crate) fn is_clients(id: u64) -> bool {
@@ -56,10 +71,12 @@ pub(crate) struct Streams {
     is_client: bool,
     pub send: BTreeMap<u64, SendHalf>,
     pub recv: BTreeMap<u64, RecvHalf>,
-    /// Streams with something to send, as far as is known.
-    ready: BTreeSet<u64>,
+    /// Streams with something to send, as far as is known, the most urgent first.
+    ready: BTreeSet<Turn>,
     /// Streams with something to send again, as far as is known.
-    again: BTreeSet<u64>,
+    again: BTreeSet<Turn>,
+    /// Streams more urgent than usual.
+    urgent: usize,
     /// Who sends next: the streams take turns.
     turn: u64,
     /// Bytes that a turn has, and that are left of this one.
@@ -99,6 +116,7 @@ impl Streams {
             recv: BTreeMap::new(),
             ready: BTreeSet::new(),
             again: BTreeSet::new(),
+            urgent: 0,
             turn: 0,
             turn_bytes: config.turn_bytes,
             turn_left: config.turn_bytes,
@@ -171,7 +189,7 @@ impl Streams {
         half.write(&data[..taken]);
         self.buffered += taken as u64;
         self.queued += taken as u64;
-        self.ready.insert(id);
+        self.ready.insert(self.turn_of(id));
         Ok(taken)
     }
 
@@ -189,7 +207,7 @@ impl Streams {
             return Err(Error::Finished(id));
         }
         half.finish();
-        self.ready.insert(id);
+        self.ready.insert(self.turn_of(id));
         Ok(())
     }
 
@@ -202,9 +220,35 @@ impl Streams {
         let final_size = half.highest_sent();
         self.queued -= half.queued();
         self.buffered -= half.reset(error_code);
-        self.ready.remove(&id);
-        self.again.remove(&id);
+        let turn = (half.urgency, id);
+        self.ready.remove(&turn);
+        self.again.remove(&turn);
         Ok(Some(final_size))
+    }
+
+    fn turn_of(&self, id: u64) -> Turn {
+        (self.send.get(&id).map_or(DEFAULT_URGENCY, |half| half.urgency), id)
+    }
+
+    /// How urgent what a stream sends is, beyond 7 counts as 7; and whether it is of use in pieces.
+    pub fn set_priority(&mut self, id: u64, urgency: u8, incremental: bool) -> Result<(), Error> {
+        let half = self.send.get_mut(&id).ok_or(Error::NoStream(id))?;
+        let urgency = urgency.min(LEAST_URGENCY);
+        half.incremental = incremental;
+        let before = std::mem::replace(&mut half.urgency, urgency);
+        for turns in [&mut self.ready, &mut self.again] {
+            if turns.remove(&(before, id)) {
+                turns.insert((urgency, id));
+            }
+        }
+        self.urgent += usize::from(urgency < DEFAULT_URGENCY);
+        self.urgent -= usize::from(before < DEFAULT_URGENCY);
+        Ok(())
+    }
+
+    /// A stream is open that is more urgent than usual.
+    pub fn is_urgent(&self) -> bool {
+        self.urgent > 0
     }
 
     /// Nobody reads a stream any more: false when that changes nothing.
@@ -266,9 +310,11 @@ impl Streams {
         }
         let over = |half: &SendHalf| half.is_done() || half.reset.is_some();
         if self.send.get(&id).is_some_and(over) {
+            let turn = self.turn_of(id);
             self.send.remove(&id);
-            self.ready.remove(&id);
-            self.again.remove(&id);
+            self.ready.remove(&turn);
+            self.again.remove(&turn);
+            self.urgent -= usize::from(turn.0 < DEFAULT_URGENCY);
         }
         let gone = !self.recv.contains_key(&id) && !self.send.contains_key(&id);
         if gone && !self.is_ours(id) {
@@ -285,7 +331,7 @@ impl Streams {
         if let Some(half) = self.send.get_mut(&chunk.id) {
             half.on_lost(chunk.range.clone(), chunk.fin, by);
             if half.has_again() {
-                self.again.insert(chunk.id);
+                self.again.insert((half.urgency, chunk.id));
             }
         }
     }
@@ -297,7 +343,7 @@ impl Streams {
         };
         self.buffered -= half.on_acked(chunk.range.clone(), chunk.fin);
         if !self.again.is_empty() && !half.has_again() {
-            self.again.remove(&chunk.id);
+            self.again.remove(&(half.urgency, chunk.id));
         }
         half.is_done()
     }
@@ -318,7 +364,7 @@ impl Streams {
     /// Something could leave now for the first time: bytes, or the end of a stream alone.
     pub fn has_new(&self) -> bool {
         let window = self.window_left();
-        let mut halves = self.ready.iter().filter_map(|id| self.send.get(id));
+        let mut halves = self.ready.iter().filter_map(|(_, id)| self.send.get(id));
         halves.any(|half| half.has_new() && (window > 0 || half.unsent() == 0 || half.has_hole()))
     }
 
@@ -349,7 +395,7 @@ impl Streams {
     /// The connection's or a stream's window is closed while there is more to send: the frames
     /// that say so (RFC 9000 §4.1).
     pub fn blocked(&self) -> Option<u64> {
-        let waits = |id: &u64| self.send.get(id).is_some_and(|half| half.unsent() > 0);
+        let waits = |(_, id): &Turn| self.send.get(id).is_some_and(|half| half.unsent() > 0);
         (self.window_left() == 0 && self.ready.iter().any(waits)).then_some(self.max_data)
     }
 
@@ -362,16 +408,18 @@ impl Streams {
 
     /// The stream whose turn it is from `turn` on.
     fn next_ready(&self, turn: u64) -> Option<u64> {
-        self.ready.range(turn..).next().or_else(|| self.ready.first()).copied()
+        let (urgency, first) = *self.ready.first()?;
+        let later = self.ready.range((urgency, turn)..=(urgency, u64::MAX)).next();
+        Some(later.map_or(first, |(_, id)| *id))
     }
 
     fn chunk_again(&mut self, room: usize) -> Option<(Chunk, u32)> {
-        let id = *self.again.first()?;
+        let (urgency, id) = *self.again.first()?;
         let max = room.checked_sub(1 + 8 + 8 + 2).filter(|max| *max > 0)?;
         let half = self.send.get_mut(&id)?;
         let (range, fin, by) = half.next_again(max as u64)?;
         if !half.has_again() {
-            self.again.remove(&id);
+            self.again.remove(&(urgency, id));
         }
         Some((Chunk { id, range, fin }, by))
     }
@@ -384,7 +432,7 @@ impl Streams {
             turn = id + 1;
             let Some(half) = self.send.get_mut(&id) else { continue };
             if !half.has_new() {
-                self.ready.remove(&id);
+                self.ready.remove(&(half.urgency, id));
                 continue;
             }
             let head = crate::wire::Frame::stream_head_len(id, half.sent_to());
@@ -403,7 +451,10 @@ impl Streams {
 
     /// `bytes` of a stream left: whose turn it is then.
     fn turn_over(&mut self, (id, has_more): (u64, bool), bytes: u64) {
+        let incremental = self.send.get(&id).is_some_and(|half| half.incremental);
+        let most = if incremental { INCREMENTAL_TURN_BYTES } else { u64::MAX };
         let left = if id == self.turn { self.turn_left } else { self.turn_bytes };
+        let left = left.min(most);
         self.turn_left = left.saturating_sub(bytes);
         self.turn = id;
         if !has_more || self.turn_left == 0 {
@@ -411,20 +462,60 @@ impl Streams {
         }
     }
 
-    /// Bytes further on in the stream whose turn it is than the next new ones.
+    /// Bytes further on than the next new ones: in the stream whose turn it is, or, where the gap is as
+    /// long as what is left of that, in those whose turns come then.
     pub fn chunk_ahead(&mut self, room: usize, gap: Gap) -> Option<Chunk> {
         if gap == Gap::Unsent(0) {
             return self.chunk_new(room);
         }
+        let max = room.checked_sub(1 + 8 + 8 + 2).filter(|max| *max > 0)? as u64;
+        let first = self.next_ready(self.turn)?;
+        let mut gap = match self.ahead_in(first, gap, max) {
+            Ok(chunk) => return chunk,
+            Err(left) => left,
+        };
+        let later: SmallVec<[u64; LATER_STREAMS]> = self.later_turns(first).collect();
+        for id in later {
+            match self.ahead_in(id, Gap::Unsent(gap), max) {
+                Ok(chunk) => return chunk,
+                Err(left) => gap = left,
+            }
+        }
+        None
+    }
+
+    /// The streams whose turns come after that of `first`.
+    fn later_turns(&self, first: u64) -> impl Iterator<Item = u64> {
+        let urgency = self.turn_of(first).0;
+        let after = self.ready.range((urgency, first + 1)..=(urgency, u64::MAX));
+        let before = self.ready.range((urgency, 0)..(urgency, first));
+        let less_urgent = self.ready.range((urgency + 1, 0)..);
+        after.chain(before).chain(less_urgent).take(LATER_STREAMS).map(|(_, id)| *id)
+    }
+
+    /// Bytes of a stream that lie behind a gap; `Err`: the stream ends before, and what is left of the gap.
+    fn ahead_in(&mut self, id: u64, gap: Gap, max: u64) -> Result<Option<Chunk>, u64> {
         let window = self.window_left();
-        let id = self.next_ready(self.turn)?;
-        let half = self.send.get_mut(&id).filter(|half| half.has_new())?;
-        let max = room.checked_sub(1 + 8 + 8 + 2).filter(|max| *max > 0)?;
+        let Some(half) = self.send.get_mut(&id).filter(|half| half.has_new()) else {
+            return match gap {
+                Gap::Unsent(bytes) => Err(bytes),
+                Gap::Stream(_) => Ok(None),
+            };
+        };
+        if let Gap::Unsent(bytes) = gap
+            && let Some(left) = bytes.checked_sub(half.never_sent())
+        {
+            return Err(left);
+        }
         let highest = half.highest_sent();
-        let range = half.next_ahead(gap, max as u64, window)?;
+        let range = match gap {
+            Gap::Unsent(0) => half.next_new(max, window),
+            _ => half.next_ahead(gap, max, window).map(|range| (range, false)),
+        };
+        let Some((range, fin)) = range else { return Ok(None) };
         self.sent_data += half.highest_sent() - highest;
         self.queued -= range.end - range.start;
-        Some(Chunk { id, range, fin: false })
+        Ok(Some(Chunk { id, range, fin }))
     }
 
     /// Whether new data of its stream was sent, or is next, that lies behind a piece.

@@ -5,7 +5,7 @@ use std::ops::Range;
 use units::Ranges;
 
 /// The sending half of a stream, or the sending side of CRYPTO data.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct SendHalf {
     /// Bytes from `acked_to` on.
     buffer: SendBuffer,
@@ -21,6 +21,10 @@ pub(crate) struct SendHalf {
     again: RangeMap<u64, u32>,
     /// The peer's limit.
     pub max_data: u64,
+    /// RFC 9218 §4.1.
+    pub urgency: u8,
+    /// RFC 9218 §4.2.
+    pub incremental: bool,
     finished: bool,
     fin_sent: bool,
     fin_again: Option<u32>,
@@ -36,9 +40,30 @@ pub(crate) struct Chunk {
     pub fin: bool,
 }
 
+impl Default for SendHalf {
+    fn default() -> Self {
+        Self::with_limit(0)
+    }
+}
+
 impl SendHalf {
     pub fn with_limit(max_data: u64) -> Self {
-        Self { max_data, ..Self::default() }
+        Self {
+            buffer: SendBuffer::default(),
+            acked_to: 0,
+            acked: Ranges::default(),
+            sent_to: 0,
+            ahead: Ranges::default(),
+            again: RangeMap::new(),
+            max_data,
+            urgency: super::DEFAULT_URGENCY,
+            incremental: false,
+            finished: false,
+            fin_sent: false,
+            fin_again: None,
+            fin_acked: false,
+            reset: None,
+        }
     }
 
     pub fn write(&mut self, data: &[u8]) {
@@ -86,6 +111,11 @@ impl SendHalf {
     /// Written, not sent yet, and within the stream's own limit; what went ahead included.
     pub fn unsent(&self) -> u64 {
         self.end().min(self.max_data).saturating_sub(self.sent_to)
+    }
+
+    /// What may be sent of what no packet carried yet.
+    pub fn never_sent(&self) -> u64 {
+        self.unsent().saturating_sub(self.ahead.count())
     }
 
     /// Bytes before the highest sent are missing: they need no window.

@@ -8,6 +8,7 @@ mod fuzzing;
 mod interop;
 mod limits;
 pub mod losses;
+mod mtu;
 mod multipath;
 mod noq;
 pub mod one_rtt;

@@ -48,6 +48,46 @@ fn streams_take_turns_of_the_length_that_is_set() {
     }
 }
 
+/// RFC 9218 §10: what is more urgent leaves first, whenever it was written.
+#[test]
+fn an_urgent_stream_goes_before_the_others() {
+    let (mut world, ids) = streams(|_| {}, |_| {}, &[300_000, 300_000, 30_000]);
+    let endpoint = &mut world.client.endpoint;
+    endpoint.set_priority(ids[0], 200, false).unwrap(); // counts as the lowest
+    endpoint.set_priority(ids[2], 0, false).unwrap();
+    assert_eq!(endpoint.set_priority(ids[2] + 4, 0, false), Err(Error::NoStream(ids[2] + 4)));
+    world.client.endpoint.finish(ids[2]).unwrap();
+    let mut came = [0; 3];
+    let mut before = None;
+    for _ in 0..500 {
+        let later = world.now + Duration::from_millis(1);
+        world.run(later, |_| false);
+        for (sum, id) in came.iter_mut().zip(&ids) {
+            *sum += take(&mut world, *id);
+        }
+        if came[2] == 30_000 && before.is_none() {
+            before = Some(came);
+        }
+    }
+    let before = before.expect("all of it");
+    // What was on its way when it was written is all that came before.
+    assert!(before[0] + before[1] < 40_000, "{before:?}");
+    assert_eq!(came, [300_000, 300_000, 30_000]);
+}
+
+/// RFC 9218 §4.2: what is of use in pieces does not make the others wait for its end.
+#[test]
+fn an_incremental_stream_takes_turns() {
+    for incremental in [false, true] {
+        let (mut world, ids) = streams(|_| {}, |_| {}, &[3_000_000, 30_000]);
+        world.client.endpoint.set_priority(ids[0], 3, incremental).unwrap();
+        let later = world.now + Duration::from_millis(150);
+        world.run(later, |_| false);
+        let came = take(&mut world, ids[1]);
+        assert_eq!(came, if incremental { 30_000 } else { 0 });
+    }
+}
+
 #[test]
 fn a_stream_that_nobody_reads_holds_up_no_other_one() {
     const WINDOW: u64 = 16 << 10;

@@ -219,6 +219,8 @@ pub struct Link {
     pub bleaches: bool,
     /// Of a queue longer than this, marked datagrams leave marked CE.
     pub mark_bytes: u64,
+    /// Longer datagrams do not pass.
+    pub mtu: usize,
     /// Nothing passes then.
     pub down: Vec<(Instant, Instant)>,
     pub free_at: Instant,
@@ -240,6 +242,7 @@ impl Link {
             truncate: 0,
             bleaches: false,
             mark_bytes: u64::MAX,
+            mtu: usize::MAX,
             down: Vec::new(),
             free_at: Instant::ZERO,
             carried: 0,
@@ -291,7 +294,8 @@ impl<C: Host, S: Host> World<C, S> {
         let len = datagram.len() as u64 + 28;
         let backlog = link.free_at - self.now;
         let full = link.rate.bytes_in(backlog) + len > link.queue_bytes;
-        if link.is_down(self.now) || full || happens(link.loss) {
+        let fits = datagram.len() <= link.mtu;
+        if link.is_down(self.now) || full || !fits || happens(link.loss) {
             return;
         }
         // CE or not, when it is marked at all.

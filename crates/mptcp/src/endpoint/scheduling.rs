@@ -267,5 +267,6 @@ fn connection_view<'a>(
         receive_window_bytes,
         window_left_bytes,
         window_blocked: false,
+        urgent: false, // one stream
     }
 }

@@ -33,6 +33,14 @@ pub(crate) const INFO: Info = Info {
             source: "ours; docs/weave.md, rule 4",
         },
         Parameter {
+            name: "urgent_queue_ms",
+            unit: "ms",
+            kind: number(60.0, 0.0, 60_000.0),
+            meaning: "The same while a stream is open whose reader waits for each byte: the queue \
+                      of bulk data is what it would wait for.",
+            source: "ours; docs/weave.md, rule 4",
+        },
+        Parameter {
             name: "horizon_ms",
             unit: "ms",
             kind: number(200.0, 1.0, 60_000.0),
@@ -86,7 +94,7 @@ const CHECK: Duration = Duration::from_millis(10);
 /// The parameters.
 #[derive(Clone, Copy, Debug)]
 struct Settings {
-    /// `None`: no bound.
+    /// For now; `None`: no bound.
     queue: Option<Duration>,
     horizon: Duration,
     margin: Duration,
@@ -97,6 +105,8 @@ struct Settings {
 #[derive(Debug)]
 pub struct Weave {
     settings: Settings,
+    /// Bounds of queues, with bulk data alone and beside an urgent stream.
+    queues: [Option<Duration>; 2],
     budget: Budget,
     /// How each path was used, by its id.
     used: Vec<Use>,
@@ -107,9 +117,12 @@ pub struct Weave {
 impl Weave {
     pub(crate) fn new(values: &Values) -> Self {
         let span = |name| Duration::from_secs_f64(values.number(name) / 1e3);
+        let queue = |name| values.flag("bound").then(|| span(name));
+        let queues = [queue("queue_ms"), queue("urgent_queue_ms").min(queue("queue_ms"))];
         Self {
+            queues,
             settings: Settings {
-                queue: values.flag("bound").then(|| span("queue_ms")),
+                queue: queues[0],
                 horizon: span("horizon_ms"),
                 margin: span("margin_ms"),
                 ahead: values.flag("ahead"),
@@ -123,6 +136,7 @@ impl Weave {
     /// Looks at all paths that may serve.
     fn estimate(&mut self, view: &ConnectionView<'_>) {
         self.estimates.clear();
+        self.settings.queue = self.queues[usize::from(view.urgent)];
         for path in serving(view) {
             let index = path.id.index();
             if self.used.len() <= index {

@@ -128,6 +128,11 @@ fn queues_are_bounded_but_a_few_packets_always_go() {
     assert_eq!(weave().select(&view(&at(packets(20.0, span_ms) - 2), 1 << 20)), send(0));
     let full = at(packets(20.0, span_ms) + 1);
     assert_eq!(weave().select(&view(&full, 1 << 20)), Decision::Wait(None));
+    // Beside an urgent stream they are shorter, and longer again after it.
+    let (mut both, half) = (weave(), at(packets(20.0, 50 + 60) + 1));
+    let urgent = ConnectionView { urgent: true, ..view(&half, 1 << 20) };
+    assert_eq!(both.select(&urgent), Decision::Wait(None));
+    assert_eq!(both.select(&view(&half, 1 << 20)), send(0));
     assert!(weave().fills(Instant::from_millis(1000), &full[0]));
     let mut thin = at_work(0, 50, 0.01, 4);
     assert_eq!(weave().select(&view(&[thin], 1 << 20)), send(0));

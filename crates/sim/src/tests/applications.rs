@@ -27,6 +27,8 @@ fn requests(object_bytes: &[u64], think_s: f64) -> Requests {
         count: None,
         think_s,
         parallel: 1,
+        urgency: 3,
+        background: false,
         duration_s: None,
     }
 }
@@ -62,6 +64,35 @@ fn numbers(outcome: &Outcome, kind: &str, column: &str) -> Vec<f64> {
         other => panic!("{column} is {other:?}"),
     };
     cells(outcome, kind, column).into_iter().map(number).collect()
+}
+
+/// Objects of 20 kB beside a download without end: the median of their times, ms.
+fn beside_a_download(urgency: u8, scheduler: Scheduling) -> f64 {
+    let wanted =
+        Requests { count: Some(20), urgency, background: true, ..requests(&[20_000], 0.2) };
+    let mut one = over(Transport::Mpquic, wanted);
+    one.scheduler = scheduler.into();
+    let outcome = run(two_paths(), vec![one]);
+    let mut took = numbers(&outcome, "requests", "completion_ms");
+    assert_eq!(took.len(), 20);
+    assert!(outcome.totals.connections[0].delivered_bytes > 5_000_000, "the download goes on");
+    took.sort_by(f64::total_cmp);
+    took[10]
+}
+
+#[test]
+fn urgent_objects_pass_a_download_and_its_queues_are_shorter() {
+    let of = |scheduler| [3, 0].map(|urgency| beside_a_download(urgency, scheduler));
+    let (minrtt, weave) = (of(Scheduling::MinRtt), of(Scheduling::Weave));
+    assert!(minrtt[1] < minrtt[0] && weave[1] < weave[0], "{minrtt:?} {weave:?}");
+    assert!(weave[1] < minrtt[1], "{minrtt:?} {weave:?}");
+}
+
+#[test]
+fn a_transport_with_one_stream_has_no_download_beside() {
+    let wanted = Requests { background: true, ..requests(&[500], 0.0) };
+    let outcome = run(vec![path("only", 50.0, 60.0)], vec![over(Transport::Tcp, wanted)]);
+    assert_eq!(outcome.totals.connections[0].delivered_bytes, 500 + 8);
 }
 
 #[test]

@@ -17,6 +17,8 @@ fn fetch(object_bytes: u64) -> Requests {
         count: None,
         think_s: 0.0,
         parallel: 1,
+        urgency: 3,
+        background: false,
         duration_s: None,
     }
 }

@@ -66,6 +66,8 @@ fn requests_are_served_on_one_connection() {
                 count: Some(10),
                 think_s: 0.0,
                 parallel: 2,
+                urgency: 3,
+                background: false,
                 duration_s: None,
             };
             let [(near, _), (far, _)] = both(plan(transport, wanted, 60.0));

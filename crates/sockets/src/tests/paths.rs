@@ -144,6 +144,8 @@ fn requests_are_served_and_both_ends_know_when_the_last_one_is_complete() {
         count: Some(10),
         think_s: 0.0,
         parallel: 2,
+        urgency: 3,
+        background: false,
         duration_s: None,
     };
     let (near, far) = both(wanted.into(), (60.0, &[]));

@@ -42,6 +42,7 @@ class Place:
         uplinks = "\n".join(f'{one} = "{one}"' for one in self.links)
         fires = f'[fires]\n{SPIKE} = "{self.waits}"\n' if self.waits else ""
         hints = f'[hints]\n{PREDICTED} = "{PREDICTOR}"\n' if self.waits else ""
+        tells = 'tells = ["dish"]\n' if self.terminal else ""
         return f"""\
 owner = "{self.owner}"
 users = ["{RESEARCHER}"]
@@ -49,7 +50,7 @@ kinds = ["probe", "tcp", "mptcp", "mpquic", "video", "command"]
 commands = ["{RESEARCHER}"]
 runs_at_once = 2
 reach = ["{SERVER_NETWORK}"]
-[most]
+{tells}[most]
 cpu_share = 2.0
 [uplinks]
 {uplinks}

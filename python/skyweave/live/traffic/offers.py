@@ -10,6 +10,9 @@ from typing import Any
 from skyweave.errors import ConfigError
 from skyweave.model import config
 from skyweave.video import check_ladder, film, kinds, ladder
+from skyweave.video.film import name_of as film_name
+from skyweave.video.ladder import name_of as ladder_name
+from skyweave.video.ladder import rates_kbps
 
 _TOP_MBPS, _FILM_S = 4.3, 180
 
@@ -55,6 +58,21 @@ def of(workload: config.Bulk | config.Workload) -> Offer:
         return Offer(folder, f"{folder.name}/{made.manifest.name}", tuple(made.ladder_mbps), slow)
     file = film(_film_of(workload)).file
     return Offer(file, file.name)
+
+
+def named(workload: config.Bulk | config.Workload) -> Offer:
+    """Return what a player of this workload is offered elsewhere; nothing is made here.
+
+    Raises :class:`ConfigError` for a film that cannot be.
+    """
+    if workload.kind == "adaptive":
+        top_mbps, film_s = _ladder_of(workload)
+        address = ladder_name(top_mbps, film_s)
+        slow = () if getattr(workload, "fast_switch", True) else ("--no-fast-switch",)
+        mbps = tuple(rate / 1000 for rate in rates_kbps(top_mbps))
+        return Offer(Path(address).parent, address, mbps, slow)
+    address = film_name(_film_of(workload))
+    return Offer(Path(address), address)
 
 
 def _film_of(workload: config.Bulk | config.Workload) -> Any:

@@ -49,8 +49,8 @@ class Origin:
     the world.
     """
 
-    def __init__(self, files: Sequence[Path]) -> None:
-        self._files = files
+    def __init__(self, files: Sequence[Path], port: int = PORT) -> None:
+        self._files, self._port = files, port
 
     def __enter__(self) -> Self:
         self._folder = Path(tempfile.mkdtemp(prefix="skyweave-origin-"))
@@ -58,7 +58,7 @@ class Origin:
         served.mkdir()
         for file in self._files:
             (served / file.name).symlink_to(file.resolve())
-        text = _CONFIGURATION.format(folder=self._folder, port=PORT)
+        text = _CONFIGURATION.format(folder=self._folder, port=self._port)
         (self._folder / "nginx.conf").write_text(text)
         return self
 
@@ -70,13 +70,18 @@ class Origin:
     ) -> None:
         shutil.rmtree(self._folder, ignore_errors=True)
 
+    @property
+    def argv(self) -> list[str]:
+        """The command that serves, until it is ended."""
+        conf = str(self._folder / "nginx.conf")
+        return ["nginx", "-p", str(self._folder), "-e", str(self._log), "-c", conf]
+
     def start(self, world: World, around: Sequence[str]) -> None:
         """Start nginx on the server of a world, behind the words of ``around`` (``mptcpize run``).
 
         Raises :class:`LiveError` with what nginx says when it does not start.
         """
-        argv = [*around, "nginx", "-p", str(self._folder)]
-        argv += ["-e", str(self._log), "-c", str(self._folder / "nginx.conf")]
+        argv = [*around, *self.argv]
         order = {"do": "spawn", "argv": argv, "cwd": "/", "log": str(self._folder / "said.log")}
         try:
             self.pid = int(world.ask(world.server, order)["pid"])

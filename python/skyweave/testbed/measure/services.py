@@ -82,7 +82,8 @@ def argv_of(service: Service, port: int, own: Path, data_ports: int = 0) -> list
         ]  # fmt: skip
     if service == "field":
         where = f"0.0.0.0:{port}"
-        return [*ours, "measure", "field", "--listen", where, "--ports", str(data_ports)]
+        return [*ours, "measure", "field", "--listen", where, "--ports", str(data_ports),
+                "--films", f"{INPUT}/films"]  # fmt: skip
     return [*ours, "probe", "serve", "--listen", f"0.0.0.0:{port}"]
 
 

@@ -55,7 +55,7 @@ def started(folder: Path, say: Callable[[str], object]) -> Iterator[Agent]:
         for sentence in leases.replay():
             say(sentence)
         devices = default_devices(ground.uplinks)
-        leases.apply(FORWARDING, _forwarding(devices, policy.ipv6, say))
+        leases.apply(FORWARDING, forwarding(devices, policy.ipv6, say))
         link = home.link()
         try:
             book = Book(home.book)
@@ -70,8 +70,11 @@ def started(folder: Path, say: Callable[[str], object]) -> Iterator[Agent]:
             unguard()
 
 
-def _forwarding(devices: list[str], ipv6: bool, say: Callable[[str], object]) -> list[Sysctl]:
-    """Return what lets uplinks carry for runs; by then a firewall keeps them from all else."""
+def forwarding(devices: list[str], ipv6: bool, say: Callable[[str], object]) -> list[Sysctl]:
+    """Return what lets uplinks carry for runs; by then a firewall keeps them from all else.
+
+    ``ipv6``: of that, too; ``say`` is given a sentence if this kernel cannot.
+    """
     wanted = [Sysctl(name=f"net.ipv4.conf.{one}.forwarding", value="1") for one in devices]
     closed = [one for one, setting in zip(devices, wanted, strict=True) if setting.read() == "0"]
     closed6: list[str] = []
