@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from skyweave.testbed.errors import TestbedError
+from skyweave.testbed.node.sandbox.forwarding import GUARD, can_forward6
 from skyweave.testbed.node.sandbox.rules import Link, Ways, owners_networks, rules
 from skyweave.testbed.node.tools import tool
 
@@ -29,8 +30,6 @@ FIRST_TABLE = 18_000
 MOST_PAIRS = 10_000
 """Priorities and tables above these are the machine's own, such as the rule for ``main``."""
 NAMESPACES = Path("/run/netns")
-FORWARDS6 = Path("/proc/sys/net/ipv6/conf/all")
-GUARD = "skyweave_node"
 Counters = list[tuple[str, int, int]]
 """Of each device its name, bytes received and bytes sent."""
 _one_at_a_time = threading.Lock()
@@ -177,23 +176,6 @@ class RunNetwork:
             self._inside("mptcp", "endpoint", "add", address, "dev", link.name, "subflow")
 
 
-def can_forward6() -> bool:
-    """Tell whether IPv6 can be forwarded for runs alone.
-
-    A machine that begins to forward on all devices no longer learns its own routes from its
-    router; since Linux 6.17 devices can be told one by one.
-    """
-    return forwards6() or (FORWARDS6 / "force_forwarding").exists()
-
-
-def forwards6() -> bool:
-    """Tell whether this machine is a router of IPv6 already."""
-    try:
-        return (FORWARDS6 / "forwarding").read_text().strip() == "1"
-    except OSError:  # no IPv6 in this kernel
-        return False
-
-
 def _route(family: str, link: Link, address: str, via: dict[str, Any]) -> None:
     """Let what a run sends from an address leave by its uplink's own default route."""
     hop = ["via", via["gateway"]] if "gateway" in via else []
@@ -248,33 +230,6 @@ def default_devices(uplinks: dict[str, str]) -> list[str]:
     if uplinks:
         return sorted(set(uplinks.values()))
     return [_default_device(json.loads(tool("ip", "-j", "-4", "route") or "[]"))]
-
-
-def guard(devices: Sequence[str], devices6: Sequence[str] = ()) -> None:
-    """Let uplinks carry for runs alone: forwarding does not make a router of the machine.
-
-    Given are those that carried nothing before, of IPv4 and of IPv6; :func:`unguard` takes it back.
-    """
-    unguard()
-    drops = [
-        f"meta nfproto {family} iifname {{ {', '.join(map(_quoted, some))} }} "
-        f'oifname != "sw*" drop;'
-        for family, some in (("ipv4", devices), ("ipv6", devices6)) if some
-    ]  # fmt: skip
-    if drops:
-        tool("nft", "-f", "-", given=(
-            f"table inet {GUARD} {{\nchain forward {{ type filter hook forward priority -5; "
-            f"policy accept; {' '.join(drops)} }}\n}}\n"
-        ))  # fmt: skip
-
-
-def unguard() -> None:
-    """Take away the rules of :func:`guard`."""
-    _tried("nft", "delete", "table", "inet", GUARD)
-
-
-def _quoted(device: str) -> str:
-    return f'"{device}"'
 
 
 def _default_device(routes: list[dict[str, Any]]) -> str:
