@@ -2,9 +2,11 @@
 
 #![allow(dead_code)] // each test uses a part
 
+pub mod holding;
+
 use mpquic::{Config, Endpoint, Event, Role};
 use sockets::{
-    Anchor, Clock, Files, HQ_INTEROP, Identity, Options, Served, Server, ServerConfig, Trust,
+    Anchor, Clock, Files, H3, HQ_INTEROP, Identity, Options, Served, Server, ServerConfig, Trust,
 };
 use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
@@ -109,7 +111,7 @@ impl FileServer {
     pub fn start_with(root: &Path, limits: sockets::Limits, retry: sockets::RetryPolicy) -> Self {
         let identity = Identity::self_signed(&["localhost".into()]).unwrap();
         let options = Options::default();
-        let mut endpoint = options.config(identity.role(HQ_INTEROP).unwrap()).unwrap();
+        let mut endpoint = options.config(identity.role_of(&[H3, HQ_INTEROP]).unwrap()).unwrap();
         sockets::bound_for_files(&mut endpoint);
         let config = ServerConfig {
             endpoint,
