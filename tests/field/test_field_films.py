@@ -74,7 +74,7 @@ def field(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Field]:
 def stub(monkeypatch: pytest.MonkeyPatch) -> None:
     """A player that every machine has."""
     for module in (check, play):
-        monkeypatch.setattr(module, "PLAYERS", "stub_players")
+        monkeypatch.setattr(module, "PLAYERS", "field_players")
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent))
 
 
@@ -122,7 +122,7 @@ def test_a_film_that_the_server_has_not_is_refused_and_the_next_run_goes(field: 
 def test_a_player_that_fails_is_said_in_a_sentence(
     field: Field, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    broken = tmp_path / "stub_players"
+    broken = tmp_path / "field_players"
     broken.mkdir()
     (broken / "__init__.py").write_text("")
     (broken / "vlc.py").write_text("raise SystemExit('skyweave: it has no display.')")
