@@ -277,6 +277,11 @@ def test_names_of_drives_and_paths_are_only_names(
                 ("delivered_packets", "delivered_bytes", "dropped_queue", "dropped_aqm",
                  "dropped_loss", "dropped_outage"), 1)},
             "lateness_us": {"p50": 1.0, "p99": 1.0, "max": 1.0},
+            "offload": "tcp",
+            "frames_read": 1,
+            "reads": 1,
+            "frames_written": 1,
+            "writes": 1,
         }
     )  # fmt: skip
     said = capsys.readouterr()
