@@ -4,6 +4,7 @@ mod answer;
 mod ask;
 mod h3;
 mod hq;
+mod priority;
 mod range;
 mod root;
 mod session;

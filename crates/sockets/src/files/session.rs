@@ -5,7 +5,7 @@ use super::ask::{Ask, Wants};
 use super::h3::{self, Asking};
 use super::hq;
 use super::root::Found;
-use super::{BUSY, NO_SUCH_FILE, Served, Shared, share};
+use super::{BUSY, NO_SUCH_FILE, Served, Shared, priority, share};
 use crate::session::{Ends, PathReport, Session, Status};
 use http3::{Code, H3, Link, Side};
 use mpquic::{Endpoint, Event};
@@ -195,6 +195,9 @@ impl FileSession {
                 Ok(None) => return Ok(()),
                 Ok(Some(request)) => {
                     let ended = asking.ended;
+                    let (urgency, incremental) = priority::asked(&request.fields);
+                    // Refused where the client gave the stream up already.
+                    endpoint.set_priority(id, urgency, incremental).ok();
                     self.judge(id, request, ended);
                 }
                 Err(error) if error.ends_connection() => return Err(error),
