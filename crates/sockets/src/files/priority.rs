@@ -15,10 +15,12 @@ pub(super) fn asked(fields: &Fields) -> (u8, bool) {
         match member.trim_matches([' ', '\t']) {
             "i" | "i=?1" => asked.1 = true,
             "i=?0" => asked.1 = false,
-            other => match other.strip_prefix("u=").map(str::as_bytes) {
-                Some([digit @ b'0'..=b'7']) => asked.0 = digit - b'0',
-                _ => {} // RFC 9218 §4: ignored
-            },
+            other => {
+                // Anything else is ignored (RFC 9218 §4).
+                if let Some([digit @ b'0'..=b'7']) = other.strip_prefix("u=").map(str::as_bytes) {
+                    asked.0 = digit - b'0';
+                }
+            }
         }
     }
     asked
