@@ -1,6 +1,6 @@
 use scheduler::Factory;
 use sockets::{
-    Anchor, Client, ClientConfig, Clock, Files, Get, HQ_INTEROP, Identity, Limits, Local, Options,
+    Anchor, Client, ClientConfig, Clock, Files, Get, H3, Identity, Limits, Local, Options, Order,
     PathReport, RetryPolicy, Server, ServerConfig, SocketError, Trust,
 };
 use std::error::Error;
@@ -25,7 +25,7 @@ pub fn fetched(
 ) -> Result<Vec<PathReport>, Box<dyn Error>> {
     let identity = Identity::self_signed(&[SERVER.to_string()])?;
     let config = ServerConfig {
-        endpoint: Options::default().config(identity.role(HQ_INTEROP)?)?,
+        endpoint: Options::default().config(identity.role(H3)?)?,
         scheduler: factory.clone(),
         qlog: None,
         limits: Limits::of(4),
@@ -60,14 +60,20 @@ fn fetch(
         name: server.to_string(),
         paths: vec![Local::Address(SERVER), Local::Address(SECOND)],
         backups: Vec::new(),
-        endpoint: Options::default().config(trust.role(&SERVER.to_string(), HQ_INTEROP)?)?,
+        endpoint: Options::default().config(trust.role(&SERVER.to_string(), H3)?)?,
         trust,
         scheduler: factory.clone(),
         qlog: None,
         patience: Duration::from_secs(10),
         clock: Clock::start(),
     };
-    let mut get = Get::new(name, out, |_| true)?;
+    let order = Order {
+        path: format!("/{}", name.trim_start_matches('/')),
+        authority: server.to_string(),
+        out: out.to_owned(),
+        ..Order::default()
+    };
+    let mut get = Get::new(order, |_| true)?;
     let mut client = Client::connect(config, &mut get)?;
     let closed = client.run(&mut get)?;
     get.outcome().unwrap_or_else(|| Err(client.error(&closed)))?;
