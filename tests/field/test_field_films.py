@@ -29,7 +29,7 @@ from skyweave.video.film import name_of
 pytestmark = pytest.mark.waits
 UNKNOWN = config.Link(capacity=config.Unknown(), delay=config.Unknown())
 LINUX = {"mode": "upstream", "scheduler": "upstream", "congestion": "default"}
-FILM_BYTES = 1_500_000
+FILM_BYTES = 5_000_000  # a subflow whose first SYN is refused joins after a second
 SECONDS = 8.0
 VLC = {"kind": "video", "player": "vlc", "duration_s": SECONDS}
 

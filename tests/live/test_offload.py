@@ -141,7 +141,8 @@ def test_one_read_has_many_segments_and_links_count_each(tmp_path: Path) -> None
     assert all(_is_whole(packet) for interface in packets.values() for packet in interface)
     # What leaves is what entered, less what the link lost.
     lost = Counter(packets["up-in"]) - Counter(packets["up-out"])
-    assert sum(lost.values()) == up["dropped_loss"]
+    # The last ones may be under way when the world ends.
+    assert sum(lost.values()) == up["in_packets"] - up["delivered_packets"] >= up["dropped_loss"]
     assert not Counter(packets["up-out"]) - Counter(packets["up-in"])
 
 
