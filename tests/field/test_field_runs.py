@@ -98,7 +98,10 @@ def test_a_run_gets_what_its_networks_carry(
     assert only["error"] is None
     for name in names:
         of_path = only["paths"][name]
-        assert of_path["min_rtt_ms"] == pytest.approx(TRIP_MS[name], rel=0.1)
+        # An acknowledgement of multipath QUIC may come back over the other network.
+        back = min(TRIP_MS[one] for one in names) if transport == "mpquic" else TRIP_MS[name]
+        least_ms = (TRIP_MS[name] + back) / 2
+        assert 0.9 * least_ms < of_path["min_rtt_ms"] < 1.1 * TRIP_MS[name]
         # Every byte of the transfer came over a road, and little else did.
         assert of_path["unique_bytes"] <= carried[name] <= 1.2 * of_path["unique_bytes"]
         key = "received_bytes" if direction == "down" else "sent_bytes"
