@@ -29,7 +29,7 @@ from skyweave.video.film import name_of
 pytestmark = pytest.mark.waits
 UNKNOWN = config.Link(capacity=config.Unknown(), delay=config.Unknown())
 LINUX = {"mode": "upstream", "scheduler": "upstream", "congestion": "default"}
-FILM_BYTES = 5_000_000  # a subflow whose first SYN is refused joins after a second
+FILM_BYTES = 5_000_000  # as long as a subflow takes whose first SYN is refused
 SECONDS = 8.0
 VLC = {"kind": "video", "player": "vlc", "duration_s": SECONDS}
 

@@ -9,6 +9,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from quic_certificates import certificate
 from quic_ends import SKYWEAVE, Serve, get, get_inside, invoke
 
 ROOT_ONLY = pytest.mark.skipif(os.geteuid() != 0, reason="only root mounts")
@@ -67,14 +68,7 @@ def test_who_has_to_prove_its_address_gets_the_file_all_the_same(
 
 
 def test_certificates_of_files_are_checked_by_their_authority(serve: Serve, tmp_path: Path) -> None:
-    cert, key = tmp_path / "cert.pem", tmp_path / "key.pem"
-    subprocess.run(
-        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
-         "-nodes", "-keyout", key, "-out", cert, "-days", "2", "-subj", "/CN=test",
-         "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1",
-         "-addext", "basicConstraints=critical,CA:FALSE"],
-        check=True, capture_output=True,
-    )  # fmt: skip
+    cert, key = certificate(tmp_path)
     server = serve("--cert", str(cert), "--key", str(key))
     (server.root / "file").write_bytes(b"x")
     url, out = f"localhost:{server.port}/file", tmp_path / "out"

@@ -11,6 +11,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from quic_certificates import certificate
 from quic_ends import SKYWEAVE, Serve, get, start, stop
 
 CHROMIUM = Path("/usr/bin/chromium")
@@ -19,19 +20,6 @@ CHROMIUM = Path("/usr/bin/chromium")
 def sha256(data: bytes) -> str:
     """A digest as a field of HTTP has it."""
     return f"sha-256=:{base64.b64encode(hashlib.sha256(data).digest()).decode()}:"
-
-
-def certificate(folder: Path) -> tuple[Path, Path]:
-    """Make a certificate for localhost and its key."""
-    cert, key = folder / "cert.pem", folder / "key.pem"
-    subprocess.run(
-        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
-         "-nodes", "-keyout", key, "-out", cert, "-days", "2", "-subj", "/CN=test",
-         "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1",
-         "-addext", "basicConstraints=critical,CA:FALSE"],
-        check=True, capture_output=True,
-    )  # fmt: skip
-    return cert, key
 
 
 def test_aioquic_gets_what_it_asks_for(serve: Serve) -> None:

@@ -145,7 +145,7 @@ fn read_head(head: &mut Vec<u8>, input: &mut &[u8]) -> Option<(u64, u64)> {
     read
 }
 
-/// Takes at most so many bytes from the front.
+/// Takes at most `most` bytes from the front.
 fn front<'a>(input: &mut &'a [u8], most: u64) -> &'a [u8] {
     let count = usize::try_from(most).unwrap_or(usize::MAX).min(input.len());
     let (part, rest) = input.split_at(count);

@@ -28,7 +28,7 @@ pub use message::{Item, Message, data_head, head};
 /// The protocol's name (RFC 9114 §3.1).
 pub const H3: &[u8] = b"h3";
 
-/// Most that the fields of a message may come to, counted as RFC 9114 §4.2.2 does; a peer is told so.
+/// Largest field section that is accepted (RFC 9114 §4.2.2), announced as SETTINGS_MAX_FIELD_SECTION_SIZE.
 pub const MAX_FIELD_SECTION_BYTES: u64 = 16 << 10;
 
 #[cfg(test)]

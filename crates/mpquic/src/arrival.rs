@@ -22,7 +22,7 @@ impl Arrival {
         Self { now, net, ecn, datagram_len, token: None, uncounted_bytes: datagram_len }
     }
 
-    /// The same for a datagram whose bytes are at hand, before any is decrypted.
+    /// As [`Self::new`], for a datagram that nobody has decrypted yet: its end may be a reset token.
     pub fn of(now: Instant, net: PathId, ecn: Option<Ecn>, datagram: &[u8]) -> Self {
         let token = datagram.last_chunk().filter(|_| datagram.len() >= MIN_RESET_BYTES).copied();
         Self { token, ..Self::new(now, net, ecn, datagram.len()) }

@@ -58,6 +58,8 @@ pub(crate) struct PyConnectionView {
     unsent_bytes: u64,
     receive_window_bytes: u64,
     window_left_bytes: u64,
+    /// A stream is open that is more urgent than usual.
+    urgent: bool,
 }
 
 fn ms(span: Duration) -> f64 {
@@ -107,6 +109,7 @@ impl PyConnectionView {
             unsent_bytes: view.unsent_bytes,
             receive_window_bytes: view.receive_window_bytes,
             window_left_bytes: view.window_left_bytes,
+            urgent: view.urgent,
         })
     }
 }

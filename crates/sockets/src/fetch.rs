@@ -151,7 +151,7 @@ fn connect<F: FnMut(&Progress<'_>) -> bool + Send>(
     (Some(client), Err(error))
 }
 
-/// Whether another connection may do better, when so many bytes have come.
+/// Whether to reconnect after an error, with `bytes` of the file received.
 fn is_passing(error: &SocketError, bytes: u64) -> bool {
     match error {
         SocketError::Lost(_) | SocketError::NoAnswer { .. } => true,

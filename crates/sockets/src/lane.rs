@@ -60,7 +60,7 @@ impl Lane {
         Ok(socket)
     }
 
-    /// So many bytes came, and whether packets were refused.
+    /// Notes `bytes` received, and whether the peer's host refused packets (ECONNREFUSED).
     pub fn hear(&mut self, now: Instant, bytes: u64) {
         self.received_bytes += bytes;
         let refused = self.socket.as_ref().is_some_and(|socket| socket.io().take_refused());

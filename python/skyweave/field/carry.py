@@ -26,6 +26,9 @@ from skyweave.model import config
 
 LEAST_LEAD_NS = 200_000_000
 """From the order to start until second 0: enough for the order to reach the server."""
+_JOINING_S = 2.0
+"""A subflow has joined by then: a server refuses the first SYN until it has had data (RFC 8684
+section 3.2), and Linux sends the next one a second later."""
 
 
 @dataclass(frozen=True)
@@ -146,11 +149,14 @@ def plain(seen: Any) -> Seen:
 def _check_joined(run: config.Run, ours: Seen, uplinks: Mapping[str, Uplink]) -> None:
     """Refuse a run of Multipath TCP that never tried a path by which the server answers.
 
-    One that fell back to TCP, because something on the way takes its options off, is a result.
+    One that fell back to TCP, because something on the way takes its options off, is a result, and
+    so is one that ended before a second subflow had time to join.
     """
     one = run.connections[ours["place"]]
     rows = ours["rows"]
     if one.transport != "mptcp" or not rows or any(row.get("fallback") for row in rows):
+        return
+    if rows[-1]["at_ns"] - rows[0]["at_ns"] < _JOINING_S * 1e9:
         return
     met = {addresses.place_of(flow["local"][0]) for row in rows for flow in row["subflows"]}
     for place, path in enumerate(run.paths):

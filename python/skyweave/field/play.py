@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import subprocess
 import sys
@@ -10,7 +9,6 @@ import tempfile
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from skyweave.engine import workloads
 from skyweave.field.carry import LEAST_LEAD_NS, Carried, in_one_world, plain
@@ -22,7 +20,7 @@ from skyweave.field.films import told
 from skyweave.field.relay import HOST, Relay, Way
 from skyweave.field.uplinks import Uplink
 from skyweave.field.words import FarFlow
-from skyweave.live.record.playback import read_lines, rows_of
+from skyweave.live.record.playback import facts_of, lines_of, rows_of
 from skyweave.live.traffic import offers
 from skyweave.live.traffic.watch import Watch
 from skyweave.model import config
@@ -62,7 +60,7 @@ def play(run: config.Run, far: FarEnd, uplinks: Mapping[str, Uplink]) -> Carried
             finally:
                 seen = told(watch.stop(), epoch_ns + start_ns)
         theirs = talk.answer(max((epoch_ns + end_ns - time.monotonic_ns()) / 1e9, 0.0))
-        lines = _lines(Path(place))
+        lines = lines_of(Path(place))
         if why is not None or not lines:
             raise FieldError(f"player '{workloads.program_of(only.workload)}' failed: {why}")
         received = [(row["at_ns"], row["bytes"]) for row in seen["rows"]]
@@ -70,7 +68,7 @@ def play(run: config.Run, far: FarEnd, uplinks: Mapping[str, Uplink]) -> Carried
         seen["application"] = rows_of(kind, lines, epoch_ns, received, offer.ladder_mbps)
         both = ([seen], [plain(one) for one in theirs])
         found = in_one_world(run, uplinks, talk, epoch_ns, both)
-        return Carried(found.epoch_ns, found.ends, {**found.facts, "player": _facts(Path(place))})
+        return Carried(found.epoch_ns, found.ends, {**found.facts, "player": facts_of(Path(place))})
 
 
 def _driver(run: config.Run, url: str, out: Path, seconds: float) -> list[str]:
@@ -100,19 +98,3 @@ def _perform(argv: list[str], start_ns: int, end_ns: int) -> str | None:
         return None
     words = said.decode(errors="replace").strip().splitlines() or [f"code {player.returncode}"]
     return words[-1].removeprefix("skyweave: ").rstrip(".")[:300]
-
-
-def _lines(out: Path) -> list[dict[str, Any]]:
-    try:
-        return read_lines(out / "playback.jsonl")
-    except OSError:
-        return []
-
-
-def _facts(out: Path) -> dict[str, Any]:
-    """Return the driver's summary; nothing where it was killed before it wrote one."""
-    try:
-        found = json.loads((out / "summary.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}

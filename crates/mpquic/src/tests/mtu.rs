@@ -8,7 +8,7 @@ use units::{Duration, Instant, PathId};
 
 const MOST: usize = 1452;
 
-/// A client with so many bytes to send, over paths that pass so many bytes each.
+/// A client that sends `bytes`, over paths with these MTUs.
 fn world(bytes: u64, mtus: &[usize]) -> World<Own, Own> {
     let searches = |config: &mut Config| config.most_datagram_bytes = MOST;
     // A queue that never is full: what is lost was too long.

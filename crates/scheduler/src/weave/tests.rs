@@ -94,7 +94,7 @@ fn what_the_application_had_is_no_measure_of_a_path() {
     assert_eq!(weave.select(&view(&[moved, fresh], 10 * MSS)), send(1));
     let idle = PathView { srtt: Duration::from_millis(65), ..used(0, 45, 0) };
     assert_eq!(weave.select(&view(&[idle, fresh], 10 * MSS)), send(1));
-    // That was some time ago: it is tried again, and not left for ever.
+    // A measurement older than 2 s counts no more: the path is tried again.
     let paths = [idle, fresh];
     let later = ConnectionView { now: Instant::from_millis(9_000), ..view(&paths, 10 * MSS) };
     assert_eq!(weave.select(&later), send(0));

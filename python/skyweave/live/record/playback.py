@@ -36,6 +36,23 @@ def read_lines(file: Path, tail_bytes: int = 0) -> list[dict[str, Any]]:
     return found
 
 
+def lines_of(folder: Path) -> list[dict[str, Any]]:
+    """Return what a driver recorded in its folder; nothing where it recorded nothing."""
+    try:
+        return read_lines(folder / "playback.jsonl")
+    except OSError:
+        return []
+
+
+def facts_of(folder: Path) -> dict[str, Any]:
+    """Return a driver's summary; nothing where it was killed before it wrote one."""
+    try:
+        found = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
 def rows_of(
     kind: str,
     lines: list[dict[str, Any]],

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import json
 import os
 import shutil
 import sys
@@ -14,7 +13,7 @@ from typing import Any
 from skyweave.engine import workloads
 from skyweave.live.errors import LiveError
 from skyweave.live.record.gather import Seen
-from skyweave.live.record.playback import read_lines, rows_of
+from skyweave.live.record.playback import facts_of, lines_of, rows_of
 from skyweave.live.traffic import gateway, offers, origin
 from skyweave.live.traffic.origin import Origin
 from skyweave.live.world import addresses
@@ -101,7 +100,7 @@ def play(world: World, run: config.Run, served: Origin, out: Path) -> tuple[int,
     client, server = (world.ask(side, {"do": "watched"})["seen"] for side in sides)
     if only.transport == "mpquic":
         client |= world.ask(world.client, {"do": "passed"})
-    lines = _lines(out)
+    lines = lines_of(out)
     _check_played(run, said, lines, served.trouble(world))
     received = [(row["at_ns"], row["bytes"]) for row in client["rows"]]
     ladder_mbps = offers.of(only.workload).ladder_mbps
@@ -109,7 +108,7 @@ def play(world: World, run: config.Run, served: Origin, out: Path) -> tuple[int,
     client["application"] = rows_of(kind, lines, epoch_ns, received, ladder_mbps)
     for one in (client, server):
         one["opened_ns"] = start_ns
-    return epoch_ns, Played(client, server, _facts(out))
+    return epoch_ns, Played(client, server, facts_of(out))
 
 
 def check_congestion(seen: Seen, wanted: str) -> None:
@@ -139,22 +138,6 @@ def _driver(run: config.Run, out: Path, seconds: float) -> list[str]:
         f"http://{host}:{origin.PORT}/{offer.address}",
     ]
     return [*argv, "--out", str(out), "--duration", f"{seconds:g}", *offer.options]
-
-
-def _lines(out: Path) -> list[dict[str, Any]]:
-    try:
-        return read_lines(out / "playback.jsonl")
-    except OSError:
-        return []
-
-
-def _facts(out: Path) -> dict[str, Any]:
-    """Return the driver's summary; nothing where it was killed before it wrote one."""
-    try:
-        found = json.loads((out / "summary.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
 
 
 def _check_played(
