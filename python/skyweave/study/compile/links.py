@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from skyweave.errors import ConfigError, DataError
 from skyweave.model import config
-from skyweave.model.drive import PathTrace, Series, Values
+from skyweave.model.drive import PathTrace, Values
 from skyweave.model.forecast import Forecast, ForecastUpdate
 from skyweave.model.steps import UNLIMITED_MBPS, capacity, delay, floats
 from skyweave.model.windows import UpWindow, union
