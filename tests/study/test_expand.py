@@ -201,7 +201,9 @@ def test_links() -> None:
     assert path.down.capacity == config.RateSteps(times_s=(0, 1, 2), mbps=(10, 0, 30))
     assert path.up.capacity == config.ConstantRate(mbps=1000)
     assert path.down.delay == config.DelaySteps(times_s=(0, 1, 2), ms=(5, 5, 15))
-    assert path.down.loss == config.Bernoulli(ratio=0.1)
+    assert path.down.loss == path.up.loss == config.Bernoulli(ratio=0.1)
+    one_way = build_path("p", trace, PathSpec(rtt_ms=1, loss=0.1, loses="data"), settings, "d")
+    assert (one_way.down.loss, one_way.up.loss) == (config.Bernoulli(ratio=0.1), config.NoLoss())
     assert mean_mbps(path.down.capacity, 2.5) == pytest.approx((10 + 0 + 15) / 2.5)
     with pytest.raises(DataError, match="no loss series"):
         build_path("p", trace, PathSpec(rtt_ms=1, loss="trace"), settings, "d")

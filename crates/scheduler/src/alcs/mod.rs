@@ -2,124 +2,19 @@
 //! path by an estimate of transfer times that corrects itself, and leaves a path before its known
 //! outage (docs/model.md §5; step and item numbers are those of §5.2 and §5.3).
 
+mod info;
 mod peak;
 mod sigma;
 
 use crate::default_pick::{pick_among, serving_among};
 use crate::{Capabilities, ConnectionView, Decision, PathEvent, PathSet, PathView, Scheduler};
 use forecast::Probability;
-use parameters::{Info, Parameter, Values, flag, number, option};
+use parameters::Values;
 use peak::Peak;
-use sigma::{Frozen, Limits, Sigma};
+use sigma::{Etp, Frozen, Limits, Sigma};
 use units::{Duration, Instant, PathId};
 
-pub(crate) const INFO: Info = Info {
-    name: "alcs",
-    title: "ALCS (open points of the paper are parameters)",
-    source: "arXiv 2503.07973, sections II to VI",
-    parameters: &[
-        Parameter {
-            name: "update_interval_ms",
-            unit: "ms",
-            kind: number(100.0, 0.0, 60_000.0),
-            meaning: "T_u: how often sigma moves; 0: once per largest smoothed RTT.",
-            source: "ours: the paper leaves T_u open",
-        },
-        Parameter {
-            name: "alpha",
-            unit: "",
-            kind: number(0.99, 0.5, 1.0),
-            meaning: "Factor by which sigma moves.",
-            source: "arXiv 2503.07973, alpha = 0.99",
-        },
-        Parameter {
-            name: "sigma_min",
-            unit: "",
-            kind: number(0.5, 0.01, 1.0),
-            meaning: "Smallest sigma.",
-            source: "ours: the paper leaves the limits open",
-        },
-        Parameter {
-            name: "sigma_max",
-            unit: "",
-            kind: number(2.0, 1.0, 100.0),
-            meaning: "Largest sigma.",
-            source: "ours: the paper leaves the limits open",
-        },
-        Parameter {
-            name: "delta",
-            unit: "",
-            kind: option(&["kernel", "mdev", "none"]),
-            meaning: "RTT variation of each path: half of Linux rttvar_us (never below 100 ms), the \
-                      mean deviation as it is, or 0.",
-            source: "ours: the paper says 'variation of rtt'; ECF's kernel code has rttvar_us >> 1",
-        },
-        Parameter {
-            name: "k",
-            unit: "",
-            kind: option(&["all", "one", "burst"]),
-            meaning: "Segments that the estimate counts: all unsent ones, one, or what the slow \
-                      path's free window takes.",
-            source: "ours: the paper leaves k open",
-        },
-        Parameter {
-            name: "idle_guard",
-            unit: "",
-            kind: flag(true),
-            meaning: "Leave sigma of a path alone in an interval in which the path was hardly used.",
-            source: "ours: without it, waiting leads to more waiting",
-        },
-        Parameter {
-            name: "candidates",
-            unit: "",
-            kind: option(&["all", "second"]),
-            meaning: "Which paths are compared with the fast one: all with room, the fastest first, until \
-                      one is worth it, or the second fastest alone (with more than two paths the others \
-                      then starve behind it).",
-            source: "ours: the paper has two paths in its equations",
-        },
-        Parameter {
-            name: "waits",
-            unit: "",
-            kind: flag(true),
-            meaning: "Compare transfer times and wait for the fast path; without it, lowest RTT first and \
-                      nothing but the deactivation is left.",
-            source: "ours: sets the two ideas of the paper apart",
-        },
-        Parameter {
-            name: "deactivate",
-            unit: "",
-            kind: option(&["all", "new", "none"]),
-            meaning: "What a path no longer carries from shortly before its known outage to its end: \
-                      anything, new data only, or it goes on.",
-            source: "arXiv 2503.07973, V-B: the link is deactivated",
-        },
-        Parameter {
-            name: "margin_rtts",
-            unit: "RTTs",
-            kind: number(1.0, 0.0, 100.0),
-            meaning: "How long before its outage a path is left.",
-            source: "arXiv 2503.07973, V-B: one RTT",
-        },
-        Parameter {
-            name: "margin_rtt",
-            unit: "",
-            kind: option(&["expected", "smoothed"]),
-            meaning: "Which RTT that is: what a packet may meet that is sent now (the largest of \
-                      the smoothed one and those of the last second or two, twice that in slow \
-                      start and half as much again later, and 40 ms for a delayed \
-                      acknowledgement), or the smoothed one, which lags behind a queue that grows.",
-            source: "ours: the paper says one RTT",
-        },
-        Parameter {
-            name: "outage_probability",
-            unit: "",
-            kind: number(0.5, 0.0, 1.0),
-            meaning: "How likely a foreseen outage must be for a path to be left.",
-            source: "ours: the outages of the paper are certain",
-        },
-    ],
-};
+pub(crate) use info::INFO;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Delta {
@@ -155,6 +50,9 @@ pub struct Alcs {
     limits: Limits,
     delta: Delta,
     count: Count,
+    /// Round trips count whole: a segment never arrives before the end of one.
+    whole_rounds: bool,
+    etp: Etp,
     idle_guard: bool,
     tries_all: bool,
     waits: bool,
@@ -190,6 +88,11 @@ impl Alcs {
                 "one" => Count::One,
                 "burst" => Count::Burst,
                 _ => Count::All,
+            },
+            whole_rounds: values.option("rounds") == "whole",
+            etp: match values.option("etp") {
+                "dispatched" => Etp::Dispatched,
+                _ => Etp::Window,
             },
             idle_guard: values.flag("idle_guard"),
             tries_all: values.option("candidates") == "all",
@@ -285,14 +188,14 @@ impl Alcs {
             return;
         }
         self.updated_at = Some(view.now);
-        let (guard, limits) = (self.idle_guard, self.limits);
+        let (etp, guard, limits) = (self.etp, self.idle_guard, self.limits);
         for path in view.paths {
             let frozen = Frozen {
                 cwnd_packets: path.cwnd_packets,
                 mss_bytes: path.mss_bytes,
                 round: self.round(path),
             };
-            self.sigma(path.id).update((view.now, elapsed), guard, &limits, frozen);
+            self.sigma(path.id).update((view.now, elapsed), etp, guard, &limits, frozen);
         }
     }
 
@@ -319,10 +222,17 @@ impl Alcs {
         tl_f >= tl_s || fast.in_flight_packets == 0
     }
 
+    /// Packets of a transfer as its rounds count (item 24): as they are, or up to full windows.
+    fn counted(&self, packets: u64, path: &PathView) -> u64 {
+        let window = path.cwnd_packets.max(1);
+        if self.whole_rounds { packets.div_ceil(window).saturating_mul(window) } else { packets }
+    }
+
     /// tl_f (equation 3) and tl_s (equation 4), both times w_f * w_s * 10^6, in µs.
     fn transfer_times(&mut self, k: u64, fast: &PathView, slow: &PathView) -> (u128, u128) {
         let ahead_f = k.saturating_add(fast.in_flight_packets).saturating_add(fast.queued_packets);
         let ahead_s = k.saturating_add(slow.in_flight_packets); // item 8: no q_s
+        let (ahead_f, ahead_s) = (self.counted(ahead_f, fast), self.counted(ahead_s, slow));
         let (w_f, w_s) = (u128::from(fast.cwnd_packets), u128::from(slow.cwnd_packets));
         let scaled = |ahead: u64, round: Duration, sigma: u128, other: u128| {
             let packets = u128::from(ahead).saturating_mul(round.as_micros());
@@ -394,6 +304,10 @@ impl Scheduler for Alcs {
     fn rests_until(&self, now: Instant, path: &PathView) -> Option<Instant> {
         let rests = self.deactivate == Deactivate::All && self.is_deactivated(now, path);
         path.forecast.filter(|_| rests).map(|outage| outage.window.end)
+    }
+
+    fn on_sent(&mut self, _now: Instant, path: PathId, bytes: u64) {
+        self.sigma(path).on_sent(bytes);
     }
 
     fn on_acked(&mut self, _now: Instant, path: PathId, bytes: u64) {

@@ -1,6 +1,7 @@
 //! The correction factors of ALCS: sigma, and what was expected against what happened
 //! (docs/model.md §5.1, §5.3).
 
+use std::cmp::Ordering;
 use units::{Duration, Instant};
 
 /// sigma is kept in millionths.
@@ -17,6 +18,15 @@ pub(crate) struct Limits {
     pub max_micro: u128,
 }
 
+/// What an interval expects to be delivered (§5.3 item 4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Etp {
+    /// What the window carries in that time by the estimate.
+    Window,
+    /// What was dispatched in it.
+    Dispatched,
+}
+
 /// A path at the beginning T_0 of an interval: what the expectation is made from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Frozen {
@@ -31,6 +41,7 @@ pub(crate) struct Frozen {
 pub(crate) struct Sigma {
     pub micro: u128,
     frozen: Option<Frozen>,
+    sent_bytes: u64,
     acked_bytes: u64,
     /// The window was full at a decision of this interval.
     limited: bool,
@@ -46,6 +57,7 @@ impl Default for Sigma {
         Self {
             micro: ONE, // §5.1: sigma starts at 1.0
             frozen: None,
+            sent_bytes: 0,
             acked_bytes: 0,
             limited: false,
             busy: false,
@@ -56,6 +68,10 @@ impl Default for Sigma {
 }
 
 impl Sigma {
+    pub fn on_sent(&mut self, bytes: u64) {
+        self.sent_bytes = self.sent_bytes.saturating_add(bytes);
+    }
+
     pub fn on_acked(&mut self, bytes: u64) {
         self.acked_bytes = self.acked_bytes.saturating_add(bytes);
     }
@@ -88,40 +104,47 @@ impl Sigma {
     pub fn update(
         &mut self,
         (now, elapsed): (Instant, Duration),
+        etp: Etp,
         guard: bool,
         limits: &Limits,
         next: Frozen,
     ) {
         self.settle(now);
-        if let Some(frozen) = self.frozen
-            && !(guard && self.is_idle(elapsed))
-        {
-            self.micro = moved(self.micro, self.acked_bytes, elapsed, &frozen, limits);
+        if let Some(frozen) = self.frozen {
+            let order = match etp {
+                Etp::Dispatched => self.acked_bytes.cmp(&self.sent_bytes),
+                Etp::Window if guard && self.is_idle(elapsed) => Ordering::Equal,
+                Etp::Window => against_window(self.micro, self.acked_bytes, elapsed, &frozen),
+            };
+            self.micro = moved(self.micro, order, limits);
         }
         self.frozen = Some(next);
+        self.sent_bytes = 0;
         self.acked_bytes = 0;
         self.limited = false;
         self.busy_for = Duration::ZERO;
     }
 }
 
-/// §5.1: atp > etp → sigma * alpha, atp < etp → sigma / alpha, equal → sigma; within its limits.
-/// §5.3 item 4: etp = elapsed * w / ((rtt + Delta) * sigma), compared without dividing.
-pub(crate) fn moved(
+/// atp against etp = elapsed * w / ((rtt + Delta) * sigma), compared without dividing (§5.3 item 4).
+pub(crate) fn against_window(
     sigma_micro: u128,
     acked_bytes: u64,
     elapsed: Duration,
     frozen: &Frozen,
-    limits: &Limits,
-) -> u128 {
+) -> Ordering {
     let window_bytes = u128::from(frozen.cwnd_packets) * u128::from(frozen.mss_bytes);
     let expected = elapsed.as_micros().saturating_mul(window_bytes).saturating_mul(ONE);
     let actual = u128::from(acked_bytes).saturating_mul(frozen.round.as_micros());
-    let actual = actual.saturating_mul(sigma_micro);
-    let moved = match actual.cmp(&expected) {
-        std::cmp::Ordering::Greater => sigma_micro * limits.alpha_micro / ONE,
-        std::cmp::Ordering::Less => sigma_micro * ONE / limits.alpha_micro,
-        std::cmp::Ordering::Equal => sigma_micro,
+    actual.saturating_mul(sigma_micro).cmp(&expected)
+}
+
+/// §5.1: atp > etp → sigma * alpha, atp < etp → sigma / alpha, equal → sigma; within its limits.
+pub(crate) fn moved(sigma_micro: u128, atp_to_etp: Ordering, limits: &Limits) -> u128 {
+    let moved = match atp_to_etp {
+        Ordering::Greater => sigma_micro * limits.alpha_micro / ONE,
+        Ordering::Less => sigma_micro * ONE / limits.alpha_micro,
+        Ordering::Equal => sigma_micro,
     };
     moved.max(limits.min_micro).min(limits.max_micro)
 }

@@ -3,7 +3,7 @@
 //! actual packets, the moves of sigma, its limits) stand there without their numbers.
 
 use super::Alcs;
-use super::sigma::{Frozen, Limits, ONE, moved};
+use super::sigma::{Frozen, Limits, ONE, against_window, moved};
 use crate::tests::{MSS, build, path, send, view, word};
 use crate::{Algorithm, Decision, PathView, Scheduler};
 use forecast::Foreseen;
@@ -51,6 +51,40 @@ fn transfer_times_scale_with_sigma() {
     let (tl_f, tl_s) = alcs.transfer_times(10, &paths[0], &paths[1]);
     let scale = 20 * 40 * ONE;
     assert_eq!((tl_f / scale, tl_s / scale), (180_000, 27_000));
+}
+
+/// Item 24: (k, i_f, q_f, i_s), and tl_f, tl_s in µs as above with Delta = 0 and whole round trips.
+#[test]
+fn whole_round_trips_are_rounded_up() {
+    for (k, i_f, q_f, i_s, tl_f_us, tl_s_us) in [
+        (1_u64, 20, 0, 10, 120_000, 108_000), // 21/20 → 2, 11/40 → 1
+        (1, 19, 0, 39, 60_000, 108_000),      // 20/20 and 40/40 are whole as they are
+        (1, 19, 1, 40, 120_000, 216_000),     // 21/20 → 2 with q_f, 41/40 → 2
+        (100, 20, 0, 10, 360_000, 324_000),   // 120/20 = 6, 110/40 → 3
+    ] {
+        let mut paths = [path(0, 60, 20, i_f), path(1, 108, 40, i_s)];
+        paths[0].queued_packets = q_f;
+        let mut alcs = alcs(&[("delta", word("none")), ("rounds", word("whole"))]);
+        let (tl_f, tl_s) = alcs.transfer_times(k, &paths[0], &paths[1]);
+        let scale = 20 * 40 * ONE;
+        assert_eq!((tl_f / scale, tl_s / scale), (tl_f_us, tl_s_us), "k = {k}, {i_f}, {i_s}");
+    }
+}
+
+/// One segment in whole round trips: a full window of the fast path means two of them, and waiting for
+/// it is worth that only where the slow path has more than twice the RTT. In fractions it is worth it
+/// as soon as the slow window is half full (`the_slow_window_fills_as_computed`).
+#[test]
+fn one_segment_in_whole_rounds_waits_for_less_than_half_the_rtt_alone() {
+    for (srtt_f, expected) in [(53, Decision::Wait(None)), (54, send(1)), (60, send(1))] {
+        for in_flight_s in [0, 10, 39] {
+            let paths = [path(0, srtt_f, 20, 20), path(1, 108, 40, in_flight_s)];
+            let parameters =
+                [("delta", word("none")), ("k", word("one")), ("rounds", word("whole"))];
+            let decision = build(Algorithm::Alcs, &parameters).select(&view(&paths, 1 << 30));
+            assert_eq!(decision, expected, "{srtt_f} ms, {in_flight_s}");
+        }
+    }
 }
 
 /// tl_f < tl_s → wait; equal (item 23) and later → send. (10 + 20) / 20 * 60 = 90 ms against
@@ -115,7 +149,8 @@ fn sigma_moves_by_alpha_with_what_was_delivered() {
     ] {
         let frozen = Frozen { cwnd_packets: 128, mss_bytes: MSS, round: Duration::from_millis(60) };
         let elapsed = Duration::from_millis(elapsed_ms);
-        let new = moved(sigma, acked * MSS, elapsed, &frozen, &LIMITS);
+        let order = against_window(sigma, acked * MSS, elapsed, &frozen);
+        let new = moved(sigma, order, &LIMITS);
         assert_eq!(new, expected, "{sigma} {acked} {elapsed_ms}");
     }
 }
@@ -160,6 +195,29 @@ fn an_idle_path_keeps_its_sigma_unless_the_guard_is_off() {
     assert_eq!(guarded, [990_000, ONE]);
     let off = [("delta", word("none")), ("idle_guard", Given::Flag(false))];
     assert_eq!(sigmas_after(&off, [214, 0], 0), [990_000, 1_010_101]);
+}
+
+/// Item 4, the other reading: dispatched packets are the expectation, whatever the window is, and an idle
+/// path needs no guard: 0 of 0 moves nothing. (dispatched, acked) on each path → both sigmas.
+#[test]
+fn what_was_dispatched_may_be_what_is_expected() {
+    let after = |sent: [u64; 2], acked: [u64; 2]| {
+        let mut alcs = alcs(&[("etp", word("dispatched"))]);
+        let paths = [path(0, 60, 128, 128), path(1, 108, 198, 0)];
+        for now_ms in [1000, 1100] {
+            let mut view = view(&paths, 1 << 30);
+            view.now = ms(now_ms);
+            alcs.select(&view);
+            for id in [0, 1].into_iter().filter(|_| now_ms == 1000) {
+                alcs.on_sent(view.now, PathId(id), sent[usize::from(id)] * MSS);
+                alcs.on_acked(view.now, PathId(id), acked[usize::from(id)] * MSS);
+            }
+        }
+        [alcs.sigmas[0].micro, alcs.sigmas[1].micro]
+    };
+    assert_eq!(after([10, 0], [11, 0]), [990_000, ONE]);
+    assert_eq!(after([11, 5], [10, 5]), [1_010_101, ONE]);
+    assert_eq!(after([0, 3], [0, 20]), [ONE, 990_000]);
 }
 
 fn with_outage(mut path: PathView, start_ms: u64, end_ms: u64) -> PathView {

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from skyweave.errors import ConfigError, DataError
 from skyweave.model import config
-from skyweave.model.drive import PathTrace, Series, Values
+from skyweave.model.drive import PathTrace, Values
 from skyweave.model.forecast import Forecast, ForecastUpdate
 from skyweave.model.steps import UNLIMITED_MBPS, capacity, delay, floats
 from skyweave.model.windows import UpWindow, union
@@ -82,13 +82,14 @@ def build_path(
     delays = _delay(name, trace, spec, settings, drive)
     queue = settings.queue if spec.queue is None else as_queue(spec.queue)
     loss = _loss(name, trace, spec, settings, drive)
+    lossy = ("down", "up") if spec.loses == "both" else (settings.direction,)
 
-    def link(rates: Series | None) -> config.Link:
+    def link(direction: str) -> config.Link:
         return config.Link(
-            capacity=capacity(rates, settings.duration_s),
+            capacity=capacity(series[direction], settings.duration_s),
             delay=delays,
             queue=queue,
-            loss=loss,
+            loss=loss if direction in lossy else config.NoLoss(),
             outages=outages,
         )
 
@@ -102,8 +103,8 @@ def build_path(
         known = edges.model_copy(update={"outages": windows})
     return config.Path(
         name=name,
-        down=link(series["down"]),
-        up=link(series["up"]),
+        down=link("down"),
+        up=link("up"),
         backup=spec.backup,
         present=always if trace.present is None else trace.present,
         forecast=known,

@@ -143,6 +143,8 @@ class PathSpec(StudyModel):
     handovers: Handovers | None = None
     queue: Literal["infinite"] | Queue | None = None
     loss: Literal["none", "trace"] | Ratio | Loss = "none"
+    loses: Literal["both", "data"] = "both"
+    """Which directions have that loss: both, or the tested one alone."""
     backup: bool = False
     forecast_file: str | None = None
     """What the sender knows ahead by ``forecast = "file"``; beside the study or below --data."""
