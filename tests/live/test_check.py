@@ -58,5 +58,9 @@ def test_only_multipath_tcp_needs_a_kernel_that_has_it(
 
 
 def test_more_paths_than_linux_joins_are_refused() -> None:
-    many = tuple(path(f"p{number}") for number in range(9))
-    assert "at most 8" in (refusal(run(LINUX, paths=many)) or "")
+    many = tuple(path(f"p{number}") for number in range(33))
+    assert "has 9 paths, and Linux joins at most 8" in (refusal(run(LINUX, paths=many[:9])) or "")
+    eight = {**LINUX, "paths": [one.name for one in many[:8]]}
+    assert refusal(run(eight, paths=many[:9])) is None
+    assert refusal(run({"transport": "mpquic"}, {"transport": "tcp"}, paths=many[:32])) is None
+    assert "33 paths, and 32 may be" in (refusal(run({"transport": "mpquic"}, paths=many)) or "")

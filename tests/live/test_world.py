@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
@@ -104,6 +105,37 @@ def test_what_cannot_be_made_is_said_in_one_sentence(monkeypatch: pytest.MonkeyP
 def test_a_missing_tun_device_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(worlds, "TUN", tmp_path / "tun")
     assert "modprobe tun" in (worlds.obstacle() or "")
+
+
+@pytest.mark.parametrize(("user", "advice"), [(0, "--device /dev/net/tun"), (1000, "chmod 666")])
+def test_a_tun_device_that_may_not_be_opened_is_named(
+    monkeypatch: pytest.MonkeyPatch, user: int, advice: str
+) -> None:
+    """As in a container that has not been given it, or where its mode is 600."""
+
+    def refuse(*_: object) -> int:
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(worlds.os, "open", refuse)
+    monkeypatch.setattr(worlds.os, "geteuid", lambda: user)
+    reason = worlds.obstacle() or ""
+    assert "/dev/net/tun" in reason
+    assert advice in reason
+
+
+def test_a_world_of_32_paths_has_ipv6_and_says_nothing_by_itself() -> None:
+    """Each path is reached in both versions of IP, and links carry what was sent and no more."""
+    many = [path(f"p{number}", 10.0, 1.0) for number in range(32)]
+    with World(many, ipv6=True) as world:
+        world.start(100)
+        each = "for n in $(seq 0 31); do ping -qc1 -W60 $s.p$n || exit 1; done"
+        script = "".join(f"s={server}; {each}; " for server in ("server", "server6"))
+        argv = ["sh", "-c", f"({script}) >/dev/null; ip mptcp endpoint | wc -l | grep -qx 8"]
+        ask = {"do": "run", "argv": argv, "cwd": "/"}
+        assert world.ask(world.client, ask, timeout_s=None)["code"] == 0
+        links = world.finish()["statistics"]["links"]
+    assert {link["delivered_packets"] for link in links.values()} == {2}
+    assert len(links) == 64
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")

@@ -55,6 +55,37 @@ def test_a_seed_is_an_offer():
     assert (one.available == 4).all()
 
 
+def test_cells_change_after_exponential_stays_and_leave_the_capacities_alone():
+    still, moving = (
+        loaded_offer(SEEDS[0], SECONDS, "road", cells=(cell_s, "always")) for cell_s in (None, 4.0)
+    )
+    assert (np.diff(still.pci) == 0).all()
+    assert np.array_equal(still.capacity_mbps, moving.capacity_mbps)
+    for row, cells in enumerate(moving.pci):
+        stays = np.diff(np.flatnonzero(np.diff(cells)))
+        assert stays.mean() == pytest.approx(1 / -np.expm1(-1 / 4), rel=0.05)  # whole seconds
+        assert stays.std() == pytest.approx(stays.mean(), rel=0.15)
+        assert set(cells % len(CARRIERS)) == {row}  # no carrier has a cell of another one
+    assert np.corrcoef(np.diff(moving.pci) != 0)[0, 1] < 0.05  # each on its own
+
+
+@pytest.mark.parametrize(
+    ("place", "cells", "four"), [("residential", 3.99, 0.99), ("road", 3.19, 0.23)]
+)
+def test_weak_carriers_are_heard_as_often_as_figure_2_counts_cells(place, cells, four):
+    offers = [loaded_offer(seed, SECONDS, place, cells=(None, "figure-2")) for seed in SEEDS]
+    available = np.concatenate([offer.available for offer in offers])
+    assert available.mean() == pytest.approx(cells, abs=0.03)
+    assert np.mean(available == 4) == pytest.approx(four, abs=0.03)
+    assert (offers[0].pci[np.isnan(offers[0].capacity_mbps)] == -1).all()
+    ranked = [
+        np.sort(np.nan_to_num(one.capacity_mbps), axis=0)[::-1].mean(axis=1) for one in offers
+    ]
+    mean, *further = np.cumsum(np.mean(ranked, axis=0))
+    assert mean == pytest.approx(TARGETS[place][0], rel=0.025)
+    assert np.divide(further, mean) == pytest.approx(TARGETS[place][1:], rel=0.025)
+
+
 @pytest.mark.parametrize(
     ("seconds", "place", "memory_s", "said"),
     [
@@ -131,6 +162,17 @@ def test_names_and_windows_of_all_cases():
         assert windows(path.present) == list(zip([0, *changes], [*changes, None], strict=True))
         assert windows(path.outages) == [(at, at + 0.05) for at in changes]
         assert np.array_equal(path.downlink_mbps.values, rate)
+
+
+def test_a_cell_that_is_heard_again_is_no_handover_and_another_one_is():
+    nan = np.nan
+    carriers = offered([5, 5, 5, nan, 5, nan, 5], [1, 1, 1, 1, 1, 1, 1])
+    cells = Offer(
+        carriers=carriers.carriers, pci=np.array([[1, 1, 2, -1, 2, -1, 3], [0, 0, 0, 0, 0, 0, 0]]),
+        sinr_db=carriers.sinr_db, capacity_mbps=carriers.capacity_mbps, visible=carriers.visible,
+    )  # fmt: skip
+    path = stays_drive(cells, "n", "o", ("1",), ("power", 3, 0.2)).paths["c1"]
+    assert windows(path.present) == [(0, 2), (2, 6), (6, None)]
 
 
 def test_operators_are_paths_at_their_best_cells():

@@ -46,6 +46,10 @@ RADIO = 'radio = { cases = ["sp", "2"] }'
 MISTAKES = [
     ('radio = { place = "whole" }', "loaded cells are 'residential' or 'road'"),
     ('radio = { cells = "empty", memory_s = 5 }', "memory_s belongs to loaded cells; remove it"),
+    ('radio = { cells = "empty", cell_s = 5 }', "cell_s belongs to loaded cells; remove it"),
+    ('radio = { cells = "empty", heard = "figure-2" }', "heard belongs to loaded cells; remove it"),
+    ("radio = { cell_s = 0.5 }", "greater than or equal to 1"),
+    ('radio = { heard = "never" }', "'always' or 'figure-2'"),
     ("radio = { memory_s = 0 }", "greater than 0"),
     ("radio = { gap_s = -0.1 }", "greater than or equal to 0"),
     ("radio = { gap_s = inf }", "finite number"),

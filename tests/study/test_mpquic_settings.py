@@ -16,22 +16,22 @@ from skyweave.model import config
 from skyweave.study.language.plan import load_plan
 
 QUIC = SMALL.replace('["singles", "pairs"]', '"SL+VZ"').replace("seeds = 2\n", "")
-OWN = ("ack_path", "reinjection", "datagram_bytes")
+OWN = ("ack_path", "reinjection", "datagram_bytes", "flow_control")
 
 
 def test_settings_reach_the_run_and_its_labels(tmp_path: Path) -> None:
     text = QUIC + (
         'transport = "mpquic"\nscheduler = "roundrobin"\nack_path = "fastest"\n'
-        'reinjection = "failure"\ndatagram_bytes = 1200\n'
+        'reinjection = "failure"\ndatagram_bytes = 1200\nflow_control = "tripled"\n'
     )
     (job,) = prepared(tmp_path, text).jobs
     connection = job.run.connections[0]
     assert (connection.transport, connection.scheduler) == ("mpquic", "roundrobin")
     assert connection.congestion == "bbr"
     assert connection.quic == config.Quic(
-        ack_path="fastest", reinjection="failure", datagram_bytes=1200
+        ack_path="fastest", reinjection="failure", datagram_bytes=1200, flow_control="tripled"
     )
-    assert [job.labels[key] for key in OWN] == ["fastest", "failure", 1200]
+    assert [job.labels[key] for key in OWN] == ["fastest", "failure", 1200, "tripled"]
     assert job.labels["multipath"] == job.labels["transport"] == "mpquic"
     assert job.labels["scheduler"] == "roundrobin"
     assert (job.labels["mode"], job.labels["subflows_per_path"]) == (None, None)
@@ -40,7 +40,7 @@ def test_settings_reach_the_run_and_its_labels(tmp_path: Path) -> None:
 def test_without_settings_they_are_the_defaults(tmp_path: Path) -> None:
     (job,) = prepared(tmp_path, QUIC + 'transport = "mpquic"\n').jobs
     assert job.run.connections[0].quic == config.Quic()
-    assert [job.labels[key] for key in OWN] == ["same", "all", 1440]
+    assert [job.labels[key] for key in OWN] == ["same", "all", 1440, "rounds"]
 
 
 def test_lists_multiply(tmp_path: Path) -> None:
@@ -67,7 +67,7 @@ def test_other_transports_do_not_multiply_with_what_they_lack(tmp_path: Path) ->
     keys = {name: {job.key for job in some} for name, some in found.items()}
     assert {name: len(some) for name, some in keys.items()} == {"tcp": 2, "mptcp": 4, "mpquic": 6}
     for job in found["tcp"] + found["mptcp"]:
-        assert [job.labels[key] for key in OWN] == [None] * 3
+        assert [job.labels[key] for key in OWN] == [None] * 4
         assert job.run.connections[0].quic == config.Quic()
     assert {job.labels["multipath"] for job in found["tcp"]} == {None}
     assert {job.labels["paths"] for job in found["mpquic"]} == {"SL", "VZ", "SL+VZ"}
@@ -80,6 +80,7 @@ def test_other_transports_do_not_multiply_with_what_they_lack(tmp_path: Path) ->
         ('transport = "quic"', "'mpquic'"),
         ('ack_path = "first"', "'same', 'fastest', 'scheduled' or 'duplicated'"),
         ('reinjection = ["all", "some"]', "'none', 'failure', 'tail' or 'all'"),
+        ('flow_control = "triple"', "'rounds' or 'tripled'"),
         ("datagram_bytes = 1199", "greater than or equal to 1200"),
         ("datagram_bytes = 65508", "less than or equal to 65507"),
         ('ack_paths = "same"', "did you mean 'ack_path'"),
@@ -100,6 +101,7 @@ def test_mistakes_have_file_and_line(tmp_path: Path, line: str, said: str) -> No
         {"ack_path": "first"},
         {"reinjection": "some"},
         {"reinjection": True},
+        {"flow_control": "doubled"},
         {"datagram_bytes": 1199},
         {"datagram_bytes": 65508},
         {"datagram_bytes": 1440.5},

@@ -19,6 +19,20 @@ pub enum AckPath {
     Duplicated,
 }
 
+/// How the windows grow that this end announces.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FlowControl {
+    /// A window doubles while it is read faster than twice a round trip, and once a round trip while
+    /// it waits for a hole.
+    #[default]
+    Rounds,
+    /// An announced limit triples once half of it is used, whatever the time: by what the connection
+    /// received in any order, by what the application read of a stream (picoquic of March 2022,
+    /// commit d515d2d4, `picoquic_cc_increased_window` for round trips up to 100 ms).
+    Tripled,
+}
+
 /// What is sent again, and when, beyond data that is known to be lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -81,6 +95,8 @@ pub struct Config {
     /// By how much the windows of all streams together may grow. Where `max_streams` first windows and
     /// this fit into half of `receive_window_bytes`, a stream that nobody reads never holds up another one.
     pub stream_growth_bytes: u64,
+    /// How the windows grow from the first size towards their limits.
+    pub flow_control: FlowControl,
     /// Bytes that may wait for acknowledgement or sending, all streams together.
     pub send_buffer_bytes: u64,
     /// New bytes of one stream that leave before the next stream has its turn; `u64::MAX`: all that it
@@ -130,6 +146,7 @@ impl Config {
             max_receive_window_bytes: 450_000_000,
             max_stream_window_bytes: u64::MAX,
             stream_growth_bytes: u64::MAX,
+            flow_control: FlowControl::Rounds,
             send_buffer_bytes: 64 << 20,
             turn_bytes: u64::MAX,
             max_streams: 256,

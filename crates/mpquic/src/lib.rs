@@ -65,7 +65,7 @@ pub mod wire;
 
 pub use application_host::ApplicationHost;
 pub use cids::LOCAL_LEN as LOCAL_CID_BYTES;
-pub use config::{AckPath, Config, Reinjection, Role};
+pub use config::{AckPath, Config, FlowControl, Reinjection, Role};
 pub use ecn::Ecn;
 pub use endpoint::{Endpoint, Read};
 pub use error::{Code, Error, TransportError};

@@ -1,12 +1,15 @@
 //! The configuration of an endpoint out of a study's connection: one for both engines.
 
-use crate::{AckPath, Config, Reinjection, Role};
+use crate::{AckPath, Config, FlowControl, Reinjection, Role};
 use congestion::Choice;
 use serde::{Deserialize, Serialize};
 use units::Duration;
 
 /// Window at first where it grows by itself (`autotune`): about that of a new TCP connection.
 const FIRST_WINDOW_BYTES: u64 = 131_072;
+/// The same where windows triple: picoquic's, of a connection and of a stream (`quicctx.c`,
+/// `initial_max_data` and `initial_max_stream_data_bidi_local`).
+const FIRST_TRIPLED_BYTES: (u64, u64) = (0x10_0000, 0x20_0000);
 /// Smallest and largest datagram: RFC 9000 §14, and what UDP over IPv4 carries.
 const DATAGRAM_BYTES: std::ops::RangeInclusive<usize> = 1200..=65_507;
 
@@ -20,11 +23,18 @@ pub struct QuicConfig {
     pub reinjection: Reinject,
     /// UDP payload of a full packet.
     pub datagram_bytes: usize,
+    /// How receive windows grow.
+    pub flow_control: FlowControl,
 }
 
 impl Default for QuicConfig {
     fn default() -> Self {
-        Self { ack_path: AckPath::Same, reinjection: Reinject::All, datagram_bytes: 1440 }
+        Self {
+            ack_path: AckPath::Same,
+            reinjection: Reinject::All,
+            datagram_bytes: 1440,
+            flow_control: FlowControl::Rounds,
+        }
     }
 }
 
@@ -80,14 +90,19 @@ impl StudyConnection {
     /// The configuration of either end.
     pub fn config(&self, role: Role) -> Config {
         let window = self.receive_buffer_bytes;
-        let first = if self.autotune { window.min(FIRST_WINDOW_BYTES) } else { window };
+        let (first, first_of_stream) = match self.quic.flow_control {
+            FlowControl::Tripled => FIRST_TRIPLED_BYTES,
+            FlowControl::Rounds if self.autotune => (FIRST_WINDOW_BYTES, FIRST_WINDOW_BYTES),
+            FlowControl::Rounds => (window, window),
+        };
         let mut config = Config::new(role);
         config.congestion = self.congestion.clone();
         config.datagram_bytes = self.quic.datagram_bytes;
         // Twice: an abandoned path keeps its ID for some time.
         config.max_paths = 2 * self.paths as u32 + 2;
-        config.stream_window_bytes = first;
-        config.receive_window_bytes = first;
+        config.stream_window_bytes = first_of_stream.min(window);
+        config.receive_window_bytes = first.min(window);
+        config.flow_control = self.quic.flow_control;
         config.max_receive_window_bytes = window;
         config.send_buffer_bytes = self.send_buffer_bytes;
         config.idle_timeout = Duration::ZERO; // as TCP: an outage of any length ends nothing

@@ -130,6 +130,30 @@ fn round_robin_alternates_while_both_have_room() {
 }
 
 /// The test vector of docs/model.md §3.3: send if the window is at least 84,252 bytes.
+/// picoquic d515d2d4, `picoquic_select_next_path_mp`: of the paths with room the one that was given
+/// nothing for longest.
+#[test]
+fn round_robin_by_age_takes_the_path_that_rested_longest() {
+    let mut scheduler = build(Algorithm::RoundRobin, &[("turns", word("oldest"))]);
+    let mut paths = [path(0, 10, 10, 0), path(1, 10, 10, 0), path(2, 10, 10, 0)];
+    let mut next = |paths: &[PathView]| {
+        let decision = scheduler.select(&view(paths, 1 << 20));
+        if let Decision::Send(path) = decision {
+            scheduler.on_sent(Instant::ZERO, path, 1448);
+        }
+        decision
+    };
+    assert_eq!([next(&paths), next(&paths), next(&paths)], [send(0), send(1), send(2)]);
+    paths[0].has_room = false;
+    assert_eq!([next(&paths), next(&paths), next(&paths)], [send(1), send(2), send(1)]);
+    paths[0].has_room = true;
+    assert_eq!([next(&paths), next(&paths), next(&paths)], [send(0), send(2), send(1)]);
+    for path in &mut paths {
+        path.has_room = false;
+    }
+    assert_eq!(next(&paths), Decision::Wait(None));
+}
+
 #[test]
 fn blest_vector() {
     let vector = |window_bytes| {

@@ -38,13 +38,20 @@ def shell(
         bool,
         typer.Option("--no-offload", help="Devices without segmentation offload, to compare."),
     ] = False,
+    outside: Annotated[
+        bool,
+        typer.Option(
+            "--outside",
+            help="Make the server a router to this machine's network, by slirp4netns or pasta.",
+        ),
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Say nothing about the links.")] = False,
 ) -> None:
     """Open a shell, or run a program, inside an emulated host with several paths.
 
     The other end is called 'server'; 'server.NAME' is reached over that path alone.
 
-    Multipath TCP is set up: 'mptcpize run PROGRAM' uses all paths.
+    Multipath TCP is set up: 'mptcpize run PROGRAM' uses all paths, with --outside to any server.
 
     Needs no root where user namespaces are allowed; changes nothing of the host, leaves nothing.
     """
@@ -58,5 +65,6 @@ def shell(
         capture=capture,
         summary=not quiet,
         offload=not no_offload,
+        outside=outside,
     )
     raise typer.Exit(code)

@@ -26,11 +26,15 @@ def refusal(run: config.Run) -> str | None:
     if reason is not None:
         return reason
     if len(run.paths) > addresses.MOST_PATHS:
-        return (
-            f"the run has {len(run.paths)} paths, and Linux joins at most {addresses.MOST_PATHS}; "
-            "use fewer"
-        )
+        return f"the run has {len(run.paths)} paths, and {addresses.MOST_PATHS} may be; use fewer"
     for connection in run.connections:
+        joins = len(connection.paths) or len(run.paths)
+        if connection.transport == "mptcp" and joins > addresses.MOST_SUBFLOWS:
+            most = addresses.MOST_SUBFLOWS
+            return (
+                f"a connection has {joins} paths, and Linux joins at most {most}; name {most} in "
+                'paths, or set transport = "mpquic"'
+            )
         reason = refusal_of(connection)
         if reason is not None:
             return reason

@@ -21,7 +21,11 @@ from typing import Any
 
 from skyweave import _skyweave
 from skyweave.live.agent import run_agent
+from skyweave.live.errors import LiveError
+from skyweave.live.outside.router import open_door
+from skyweave.live.outside.stack import RESOLV, Stack, resolv_conf
 from skyweave.live.world import addresses, wiring
+from skyweave.live.world.addresses import V4, V6, Family
 from skyweave.live.world.buffers import Buffers
 from skyweave.live.world.messages import Channel, Message
 from skyweave.live.world.wiring import Wire
@@ -33,19 +37,12 @@ _REAL_TIME = 20
 class Init:
     """The world from within."""
 
-    def __init__(self, host: Channel, setup: Message) -> None:
+    def __init__(self, host: Channel, setup: Message, stack: Stack | None) -> None:
         self._host = host
+        self._stack = stack
         self._paths: list[dict[str, Any]] = setup["paths"]
-        self._wires = [
-            Wire(
-                place,
-                path["name"],
-                path["backup"],
-                path["name"] in setup["joined"],
-                setup["congestion"],
-            )
-            for place, path in enumerate(self._paths)
-        ]
+        self._families = _families(setup["ipv6"])
+        self._wires = self._plan_wires(setup)
         self._seed: int = setup["seed"]
         self._paths_json: str = setup["paths_json"]
         self._relay: _skyweave.Relay | None = None
@@ -57,6 +54,22 @@ class Init:
         buffers = setup["buffers"]
         self._wire_up(Buffers(**buffers) if buffers else None)
 
+    def _plan_wires(self, setup: Message) -> list[Wire]:
+        names = [path["name"] for path in self._paths]
+        joined = _joined([name for name in names if name in setup["joined"]], self._families)
+        return [
+            Wire(
+                place,
+                path["name"],
+                path["backup"],
+                joined.get(path["name"], ()),
+                self._families,
+                self._stack.families if self._stack else (),
+                setup["congestion"],
+            )
+            for place, path in enumerate(self._paths)
+        ]
+
     def _wire_up(self, buffers: Buffers | None) -> None:
         """Make both networks and the devices between them."""
         near = [wiring.open_tun(wire.device, self._offload) for wire in self._wires]
@@ -67,6 +80,8 @@ class Init:
         far = [wiring.open_tun(wire.device, self._offload) for wire in self._wires]
         self._prepare_network(buffers)
         wiring.wire_server(self._wires)
+        if self._stack is not None:
+            open_door(self._stack, self._server)
         wiring.enter_network(self._client)
         self._devices = list(zip(near, far, strict=True))
         for wire, path in zip(self._wires, self._paths, strict=True):
@@ -75,7 +90,7 @@ class Init:
 
     def _prepare_network(self, buffers: Buffers | None) -> None:
         """Prepare the present network; kernels without Multipath TCP do for worlds without it."""
-        wiring.prepare_network(buffers)
+        wiring.prepare_network(buffers, self._families)
         if any(wire.joined for wire in self._wires):
             wiring.allow_subflows()
 
@@ -176,14 +191,31 @@ class Init:
         return self._relay
 
 
-def name_hosts(names: list[str]) -> None:
+def _families(ipv6: bool) -> tuple[Family, ...]:
+    """Return the versions of IP of a world; a kernel without IPv6 has one."""
+    return (V4, V6) if ipv6 and Path("/proc/sys/net/ipv6").exists() else (V4,)
+
+
+def _joined(names: list[str], families: tuple[Family, ...]) -> dict[str, tuple[Family, ...]]:
+    """Return in which versions of IP Multipath TCP may use each path: both while there is room."""
+    if len(names) * len(families) > addresses.MOST_SUBFLOWS:
+        families = families[:1]
+    return dict.fromkeys(names[: addresses.MOST_SUBFLOWS], families)
+
+
+def name_hosts(names: list[str], families: tuple[Family, ...]) -> None:
     """Let ``server`` and ``client`` resolve in this mount namespace."""
-    with tempfile.NamedTemporaryFile("w", suffix=".hosts") as file:
-        file.write(addresses.hosts(names))
+    put_over(Path("/etc/hosts"), addresses.hosts(names, families))
+
+
+def put_over(path: Path, text: str) -> None:
+    """Let a file of the host have another text in this mount namespace."""
+    with tempfile.NamedTemporaryFile("w", suffix=f".{path.stem}") as file:
+        file.write(text)
         file.flush()
         Path(file.name).chmod(0o644)
         # util-linux knows the ways of mount(2); the mount outlives the name of the file.
-        subprocess.run(["mount", "--bind", file.name, "/etc/hosts"], check=True)
+        subprocess.run(["mount", "--bind", file.name, str(path)], check=True)
 
 
 @contextlib.contextmanager
@@ -205,6 +237,15 @@ def _real_time() -> Iterator[None]:
         os.sched_setscheduler(0, policy, param)
 
 
+def _way_out(program: str | None) -> Stack | None:
+    """Return the stack of a world with a way out, and leave the host's network, where it stays."""
+    if program is None:
+        return None
+    stack = Stack(program)
+    wiring.new_network()
+    return stack
+
+
 def main() -> None:
     """Build a world as the host says, then serve."""
     host, client, server = (Channel(socket.socket(fileno=int(fd))) for fd in sys.argv[1:4])
@@ -214,9 +255,12 @@ def main() -> None:
     if setup is None:
         return
     try:
-        name_hosts([path["name"] for path in setup["paths"]])
-        init = Init(host, setup)
-    except (OSError, subprocess.CalledProcessError) as error:
+        name_hosts([path["name"] for path in setup["paths"]], _families(setup["ipv6"]))
+        stack = _way_out(setup["outside"])
+        init = Init(host, setup, stack)
+        if stack is not None:  # only now: the stack has read what the host has here
+            put_over(RESOLV, resolv_conf(RESOLV.read_text(), stack.names))
+    except (OSError, LiveError, subprocess.CalledProcessError) as error:
         host.send({"error": str(error)})
         return
     except Exception as error:  # netlink errors have no common base but this

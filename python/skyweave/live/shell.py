@@ -15,6 +15,7 @@ from rich.table import Table
 
 from skyweave.console import Console
 from skyweave.errors import ConfigError
+from skyweave.live.outside.stack import choose
 from skyweave.live.world import addresses
 from skyweave.live.world.buffers import Buffers
 from skyweave.live.world.control import Control
@@ -35,26 +36,30 @@ def run_shell(
     environment: Mapping[str, str] | None = None,
     summary: bool = True,
     offload: bool = True,
+    outside: bool = False,
 ) -> int:
     """Run ``command`` (the user's shell if empty) on the client of a world; return its exit code.
 
     ``server_run``: command lines for the server, started before. ``capture``: folder for a pcapng
     file a path. ``environment``: of ``command``, beside that of this process. ``summary``: say on
-    stderr what the links carried. ``offload``: as of :class:`World`.
+    stderr what the links carried. ``offload``: as of :class:`World`. ``outside``: whether the
+    server's end is a router to the network of this machine.
     """
     _check(paths)
+    stack = choose() if outside else None
     size = None if buffer_mb is None else round(buffer_mb * 1e6)
     buffers = None if size is None else Buffers(size, size, autotune=True)
     if capture is not None:
         capture.mkdir(parents=True, exist_ok=True)
-    with _ended_by_signals(), World(paths, seed=seed, buffers=buffers, offload=offload) as world:
+    made = World(paths, seed=seed, buffers=buffers, offload=offload, ipv6=True, outside=stack)
+    with _ended_by_signals(), made as world:
         with Control(world) as control:
             world.start(SAMPLE_MS, str(capture.resolve()) if capture else None)
             for line in server_run:
                 argv = ["sh", "-c", line]
                 world.ask(world.server, {"do": "spawn", "argv": argv, "cwd": os.getcwd()})  # noqa: PTH109
             if not command:
-                _greet(paths)
+                _greet(paths, stack)
             code = _foreground(world, list(command), {**(environment or {}), **control.environment})
         if summary:
             _say(world.finish()["statistics"])
@@ -68,9 +73,7 @@ def _check(paths: Sequence[config.Path]) -> None:
     if twice is not None:
         raise ConfigError(f"two paths are called '{twice}'; give each its own name")
     if len(paths) > addresses.MOST_PATHS:
-        raise ConfigError(
-            f"{len(paths)} paths are too many: Linux joins at most {addresses.MOST_PATHS}"
-        )
+        raise ConfigError(f"{len(paths)} paths are too many; at most {addresses.MOST_PATHS} may be")
 
 
 def _foreground(world: World, command: list[str], environment: dict[str, str]) -> int:
@@ -104,13 +107,14 @@ def _ended_by_signals() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _greet(paths: Sequence[config.Path]) -> None:
+def _greet(paths: Sequence[config.Path], stack: str | None) -> None:
     words = ", ".join(
         f"{path.name} ({addresses.client_address(place)} on {addresses.device(place, path.name)})"
         for place, path in enumerate(paths)
     )
+    beyond = f" Beyond it is this machine's network, by {stack}." if stack else ""
     Console(stderr=True).print(
-        f"Emulated host with {words}. The other end is 'server'; 'exit' leaves.\n"
+        f"Emulated host with {words}. The other end is 'server'; 'exit' leaves.{beyond}\n"
         "Change a link: skyweave link NAME --rtt 80, --down-mbps 5, --off, --on.",
     )
 

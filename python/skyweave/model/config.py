@@ -23,6 +23,7 @@ Mode = Literal["v0.96", "upstream"]
 Subflows = Annotated[int, Field(ge=1, le=16)]
 AckPath = Literal["same", "fastest", "scheduled", "duplicated"]
 Reinjection = Literal["none", "failure", "tail", "all"]
+FlowControl = Literal["rounds", "tripled"]
 DatagramBytes = Annotated[int, Field(ge=1200, le=65507)]
 
 
@@ -255,6 +256,9 @@ class Quic(Model):
     a path that fell silent, a slower path's rest when nothing is left to send, or both."""
     datagram_bytes: DatagramBytes = 1440
     """UDP payload of a full packet."""
+    flow_control: FlowControl = "rounds"
+    """How receive windows grow: twofold while they are read within two round trips, or threefold
+    whenever half is used, from 1 MiB a connection and 2 MiB a stream (picoquic of March 2022)."""
 
 
 class After(Model):

@@ -1,4 +1,4 @@
-"""Interfaces as paths that come and go: a path for each stay of an interface at a carrier."""
+"""Interfaces as paths that come and go: a path for each stay of an interface at a cell."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from skyweave.errors import ConfigError
 from skyweave.model.drive import Drive, PathTrace
 from skyweave.model.windows import OutageWindow, UpWindow
 from skyweave.radio.cases import WAIT_S, Case, interfaces
+from skyweave.radio.cells import Integers
 from skyweave.radio.delay import DelayRule
 from skyweave.radio.offer import Offer
 from skyweave.radio.paths import PathsOf, best_of_each, trace_of
 
 GAP_S = 0.05
-"""Ours: how long an interface has no service when it changes its carrier; LTE allows tens of
+"""Ours: how long an interface has no service when it changes its cell; LTE allows tens of
 milliseconds. What is on its way then is lost: the two carriers may be of different operators."""
 
 
@@ -30,7 +31,7 @@ def stays_drive(
 
     ``operators`` are paths named after them, each at its best cell. ``sp`` is one path throughout:
     the handover that nobody notices. Case k has interfaces named ``ck``, or ``cka``, ``ckb`` …; at
-    every change of carrier one goes and comes back at once
+    every change of cell one goes and comes back at once
     (``present``), after a gap without service. ``rules``: how delay follows capacity, the seconds
     of patience and the gap. Raises :class:`ConfigError` for a negative gap.
     """
@@ -47,10 +48,22 @@ def stays_drive(
         for number, (carrier, rate) in enumerate(zip(carriers, rates, strict=True)):
             trace = trace_of(rate, delay)
             if case != "sp":
-                changes = (np.flatnonzero(np.diff(carrier)) + 1).astype(float).tolist()
-                trace = _handed_over(trace, changes, gap_s)
+                trace = _handed_over(trace, _changes(offered, carrier), gap_s)
             traces[interface_name(case, number)] = trace
     return Drive(name=name, origin=origin, paths=traces, start=offered.start, synthetic=True)
+
+
+def _changes(offered: Offer, carrier: Integers) -> list[float]:
+    """The seconds in which an interface at these carriers is served by another cell than before.
+
+    A cell has an address of its own, so each change is a handover. A cell that is not heard for a
+    while and then again is the same one.
+    """
+    at = np.arange(len(carrier))
+    cell = np.where(carrier < 0, -1, offered.pci[carrier, at])
+    last_heard = np.maximum.accumulate(np.where(cell < 0, 0, at))
+    moved = (np.diff(cell[last_heard]) != 0) | (np.diff(carrier) != 0)
+    return [float(second) for second in np.flatnonzero(moved) + 1]
 
 
 def interface_name(case: Case, number: int) -> str:

@@ -68,6 +68,7 @@ impl Streams {
         if self.received_data > self.window.max_data {
             return Err(TransportError::new(Code::FlowControl, "connection window"));
         }
+        self.window.on_received(self.received_data, self.read_data);
         Ok(())
     }
 

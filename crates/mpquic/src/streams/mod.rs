@@ -10,6 +10,7 @@ pub(crate) use assembler::Assembler;
 pub(crate) use recv::{RecvHalf, Window};
 pub(crate) use send::{Chunk, SendHalf};
 
+use crate::config::FlowControl;
 use crate::error::Error;
 use crate::wire::Params;
 use recovery::InOrderWaits;
@@ -88,6 +89,7 @@ pub(crate) struct Streams {
     pub max_data: u64,
     pub sent_data: u64,
     pub window: Window,
+    flow_control: FlowControl,
     stream_window: u64,
     stream_window_limit: u64,
     window_limit: u64,
@@ -124,7 +126,12 @@ impl Streams {
             peer: Params::default(),
             max_data: 0,
             sent_data: 0,
-            window: Window::new(config.receive_window_bytes, config.max_receive_window_bytes),
+            window: Window::new(
+                config.receive_window_bytes,
+                config.max_receive_window_bytes,
+                config.flow_control,
+            ),
+            flow_control: config.flow_control,
             stream_window: config.stream_window_bytes,
             stream_window_limit: config
                 .max_receive_window_bytes
@@ -155,7 +162,7 @@ impl Streams {
     }
 
     fn new_recv(&self) -> RecvHalf {
-        RecvHalf::new(Window::new(self.stream_window, self.stream_window_limit))
+        RecvHalf::new(Window::new(self.stream_window, self.stream_window_limit, self.flow_control))
     }
 
     // ---- the application ---------------------------------------------------------------------

@@ -1,12 +1,13 @@
 use super::assembler::Assembler;
+use crate::config::FlowControl;
 use crate::error::{Code, TransportError};
 use recovery::{InOrderWaits, Reordering};
 use units::{Duration, Instant};
 
-/// A receive window that is raised as the application reads, and doubles while it is read
-/// faster than twice per round trip.
+/// A receive window that is raised as the application reads, and grows as [`FlowControl`] says.
 #[derive(Debug)]
 pub(crate) struct Window {
+    rule: FlowControl,
     size: u64,
     limit: u64,
     pub max_data: u64,
@@ -16,8 +17,9 @@ pub(crate) struct Window {
 }
 
 impl Window {
-    pub fn new(size: u64, limit: u64) -> Self {
+    pub fn new(size: u64, limit: u64, rule: FlowControl) -> Self {
         Self {
+            rule,
             size,
             limit: limit.max(size),
             max_data: size,
@@ -28,6 +30,9 @@ impl Window {
 
     /// The application has read up to `read`; the window may grow by `most`: by how much it did.
     pub fn on_read(&mut self, now: Instant, read: u64, (rtt, most): (Duration, u64)) -> u64 {
+        if self.rule == FlowControl::Tripled {
+            return self.triple(read, read, most);
+        }
         if self.max_data - read > self.size / 2 {
             return 0;
         }
@@ -41,6 +46,28 @@ impl Window {
         self.size - before
     }
 
+    /// The connection received `received` bytes in all, read or not: what tripled windows go by.
+    pub fn on_received(&mut self, received: u64, read: u64) {
+        if self.rule == FlowControl::Tripled {
+            self.triple(received, read, u64::MAX);
+        }
+    }
+
+    /// Announces three times as much once half of it is used, as far as `most` and the limit beyond
+    /// what was read admit: by how much the window grew.
+    fn triple(&mut self, used: u64, read: u64, most: u64) -> u64 {
+        if used.saturating_mul(2) <= self.max_data {
+            return 0;
+        }
+        let before = self.size;
+        let wanted = self.max_data.saturating_mul(3).saturating_sub(read);
+        let size = wanted.min(self.limit).min(before.saturating_add(most)).max(before);
+        if read + size > self.max_data {
+            (self.size, self.max_data, self.changed) = (size, read + size, true);
+        }
+        self.size - before
+    }
+
     /// What came, up to `end`, waits for a hole and not for the application, which has read all up to
     /// `read`: where it reaches into the second half of the window, that doubles once a round trip. A
     /// sender over several paths would otherwise stand still for each byte that is late on one of them.
@@ -51,7 +78,8 @@ impl Window {
         (read, end): (u64, u64),
         (rtt, most): (Duration, u64),
     ) -> u64 {
-        if self.max_data.saturating_sub(end) > self.size / 2 {
+        let is_far = self.max_data.saturating_sub(end) > self.size / 2;
+        if is_far || self.rule == FlowControl::Tripled {
             return 0;
         }
         if self.raised_at == Instant::ZERO {
@@ -169,7 +197,7 @@ mod tests {
     /// A hole is no reason to stand still: the window grows once a round trip, to its limit.
     #[test]
     fn what_waits_for_a_hole_makes_room_for_more_up_to_the_limit() {
-        let mut window = Window::new(1000, 5000);
+        let mut window = Window::new(1000, 5000, FlowControl::Rounds);
         assert_eq!(window.on_held(at(100), (0, 400), (RTT, u64::MAX)), 0); // it does not reach far
         assert_eq!(window.on_held(at(50), (0, 600), (RTT, u64::MAX)), 0);
         assert_eq!(window.on_held(at(100), (0, 600), (RTT, u64::MAX)), 1000);
@@ -181,5 +209,28 @@ mod tests {
         assert_eq!((window.max_data, window.size()), (5000, 5000));
         window.on_read(at(400), 4900, (RTT, u64::MAX));
         assert_eq!(window.max_data, 9900);
+    }
+
+    /// picoquic d515d2d4: `2 * data_received > maxdata_local` announces three times as much.
+    #[test]
+    fn a_tripled_window_goes_by_what_was_used_and_not_by_time() {
+        let free = (RTT, u64::MAX);
+        let mut stream = Window::new(1000, 8000, FlowControl::Tripled);
+        assert_eq!(stream.on_read(at(1), 500, free), 0); // exactly half
+        assert_eq!(stream.on_held(at(999), (500, 1000), free), 0); // a hole moves nothing
+        assert_eq!(stream.on_read(at(1000), 501, free), 1499);
+        assert_eq!((stream.max_data, stream.size(), stream.changed), (3000, 2499, true));
+        assert_eq!(stream.on_read(at(1000), 1501, free), 5000);
+        assert_eq!((stream.max_data, stream.size()), (9000, 7499));
+        assert_eq!(stream.on_read(at(1000), 4501, free), 501); // to the limit beyond what was read
+        assert_eq!((stream.max_data, stream.size()), (12_501, 8000));
+
+        let mut connection = Window::new(1000, 8000, FlowControl::Tripled);
+        connection.on_received(501, 0);
+        assert_eq!(connection.max_data, 3000); // read or not
+        connection.on_received(2000, 100);
+        assert_eq!(connection.max_data, 8100);
+        connection.on_received(8000, 100);
+        assert_eq!(connection.max_data, 8100); // never more unread than the limit
     }
 }

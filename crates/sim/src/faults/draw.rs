@@ -141,6 +141,7 @@ fn quic(random: &mut ChaCha8Rng) -> QuicConfig {
         ack_path: one_of(random, &ack_paths),
         reinjection: one_of(random, &reinjections),
         datagram_bytes: random.random_range(1200..=1472),
+        ..QuicConfig::default()
     }
 }
 

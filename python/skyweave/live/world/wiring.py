@@ -11,6 +11,7 @@ import fcntl
 import os
 import struct
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -18,6 +19,7 @@ from typing import Literal
 from pyroute2 import MPTCP, IPRoute
 
 from skyweave.live.world import addresses
+from skyweave.live.world.addresses import V4, V6, Family
 from skyweave.live.world.buffers import Buffers
 
 _TUNSETIFF, _TUNSETOFFLOAD = 0x400454CA, 0x400454D0
@@ -26,10 +28,18 @@ _TUN_F_TCP = 0x01 | 0x02 | 0x04 | 0x08
 """``TUN_F_CSUM``, ``_TSO4``, ``_TSO6`` and ``_TSO_ECN`` (linux/if_tun.h)."""
 _TUN_F_UDP = 0x20 | 0x40
 """``TUN_F_USO4`` and ``_USO6``, both or none (Linux 6.2)."""
-_CLONE_NEWNET = 0x40000000
+_CLONE_NEWNS, _CLONE_NEWNET = 0x00020000, 0x40000000
 QUEUE_PACKETS = 10_000
 """Packets that a device holds until the relay reads them; the kernel's 500 would lose some."""
 _FIRST_TABLE = 100
+_SILENT = {
+    "disable_ipv6": "0",
+    "addr_gen_mode": "1",  # no link-local address, so that no router is asked for
+    "accept_ra": "0",
+    "dad_transmits": "0",
+    "keep_addr_on_down": "1",  # as with IPv4
+}
+"""IPv6 that says nothing by itself (ip-sysctl.rst)."""
 _RTAX_CC_ALGO = 16
 """Its number in linux/rtnetlink.h."""
 _MPTCP_SUBFLOW, _MPTCP_BACKUP = 1 << 1, 1 << 2
@@ -43,8 +53,11 @@ class Wire:
     place: int
     name: str
     backup: bool
-    joined: bool
-    """Whether Multipath TCP may use it."""
+    joined: tuple[Family, ...]
+    """In which versions of IP Multipath TCP may use it."""
+    families: tuple[Family, ...] = (V4,)
+    way_out: tuple[Family, ...] = ()
+    """In which versions of IP it leads beyond the server."""
     congestion: str | None = None
     """The kernel's name of the congestion control of connections over it, at both ends; ``None``:
     that of the machine. Programs cannot set another."""
@@ -53,6 +66,11 @@ class Wire:
     def device(self) -> str:
         """The name of its network device."""
         return addresses.device(self.place, self.name)
+
+    @property
+    def table(self) -> int:
+        """The routing table of what comes from its addresses."""
+        return _FIRST_TABLE + self.place
 
     @property
     def metrics(self) -> dict[str, dict[str, str | int]]:
@@ -74,6 +92,11 @@ def new_network() -> int:
     return this_network()
 
 
+def new_mounts() -> None:
+    """Move this process into a mount namespace of its own."""
+    _system("unshare", _CLONE_NEWNS)
+
+
 def this_network() -> int:
     """Return a descriptor of the network namespace that this thread is in."""
     return os.open("/proc/thread-self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
@@ -88,7 +111,7 @@ def _system(name: str, *arguments: int) -> None:
     """Call what Python has from 3.12 on only."""
     if getattr(ctypes.CDLL(None, use_errno=True), name)(*arguments) != 0:
         number = ctypes.get_errno()
-        raise OSError(number, os.strerror(number), "network namespace")
+        raise OSError(number, os.strerror(number), "namespace")
 
 
 Offload = Literal["none", "tcp", "tcp_udp"]
@@ -130,12 +153,14 @@ def sysctl(name: str, value: str) -> None:
     Path("/proc/sys/net", *name.split(".")).write_text(value)
 
 
-def prepare_network(buffers: Buffers | None) -> None:
+def prepare_network(buffers: Buffers | None, families: Sequence[Family] = (V4,)) -> None:
     """Bring the loopback up, keep IPv6 from talking into the links, set the buffers."""
     # Neighbour discovery would take its turn in the random losses of a link.
+    said = _SILENT if V6 in families else {"disable_ipv6": "1"}
     for scope in ("all", "default"):
         if Path("/proc/sys/net/ipv6/conf", scope).exists():
-            sysctl(f"ipv6.conf.{scope}.disable_ipv6", "1")
+            for name, value in said.items():
+                sysctl(f"ipv6.conf.{scope}.{name}", value)
     for name, value in buffers.sysctls().items() if buffers else ():
         sysctl(f"ipv4.{name}", value)
     with IPRoute() as ip:
@@ -146,55 +171,71 @@ def wire_server(wires: list[Wire]) -> None:
     """Give the server its addresses, and routes to the client's."""
     with IPRoute() as ip:
         loopback = ip.link_lookup(ifname="lo")[0]
-        own = [addresses.SERVER, *(addresses.server_address(wire.place) for wire in wires)]
-        for address in own:
-            ip.addr("add", index=loopback, address=address, prefixlen=32)
+        for family in wires[0].families:
+            own = [family.server, *(family.server_over(wire.place) for wire in wires)]
+            for address in own:
+                ip.addr("add", index=loopback, address=address, prefixlen=family.bits)
         for wire in wires:
             index = ip.link_lookup(ifname=wire.device)[0]
             ip.link("set", index=index, state="up", txqlen=QUEUE_PACKETS)
-            target = f"{addresses.client_address(wire.place)}/32"
-            ip.route("add", dst=target, oif=index, prefsrc=addresses.SERVER, **wire.metrics)
+            for family in wire.families:
+                target = family.only(family.client(wire.place))
+                ip.route("add", dst=target, oif=index, prefsrc=family.server, **wire.metrics)
 
 
 def wire_client(wire: Wire) -> None:
-    """Give the client an address on a path; traffic from it leaves by that path alone."""
-    own = addresses.client_address(wire.place)
-    table = _FIRST_TABLE + wire.place
+    """Give the client its addresses on a path; traffic from them leaves by that path alone."""
     with IPRoute() as ip:
         index = ip.link_lookup(ifname=wire.device)[0]
         ip.link("set", index=index, txqlen=QUEUE_PACKETS)
-        ip.addr("add", index=index, address=own, prefixlen=32)
-        ip.rule("add", src=f"{own}/32", table=table, priority=table)
+        for family in wire.families:
+            own = family.client(wire.place)
+            ip.addr("add", index=index, address=own, prefixlen=family.bits)
+            rule = {"family": family.number, "table": wire.table, "priority": wire.table}
+            ip.rule("add", src=family.only(own), **rule)
 
 
 def client_up(wire: Wire) -> None:
-    """Bring a path of the client up: its routes, and its endpoint for Multipath TCP."""
-    own = addresses.client_address(wire.place)
-    table = _FIRST_TABLE + wire.place
+    """Bring a path of the client up: its routes, and its endpoints for Multipath TCP.
+
+    What is bound to no address leaves by the first path that is up, the one in the first place.
+    """
     with IPRoute() as ip:
         index = ip.link_lookup(ifname=wire.device)[0]
         ip.link("set", index=index, state="up")
-        common = {"oif": index, "prefsrc": own, **wire.metrics}
-        ip.route("replace", dst=addresses.NETWORK, table=table, **common)
-        ip.route("replace", dst=f"{addresses.server_address(wire.place)}/32", **common)
-        ip.route("add", dst=f"{addresses.SERVER}/32", priority=1 + wire.place, **common)
-    if wire.joined:
-        flags = _MPTCP_SUBFLOW | (_MPTCP_BACKUP if wire.backup else 0)
-        number = index.to_bytes(4, sys.byteorder)  # pyroute2 takes it as raw bytes
+        for family in wire.families:
+            common = {"oif": index, "prefsrc": family.client(wire.place), **wire.metrics}
+            whole = [family.network, *([family.everywhere] if family in wire.way_out else [])]
+            first = [family.only(family.server), *whole[1:]]
+            for target in whole:
+                ip.route("replace", dst=target, table=wire.table, **common)
+            over = family.only(family.server_over(wire.place))
+            ip.route("replace", dst=over, **common)
+            for target in first:
+                ip.route("add", dst=target, priority=1 + wire.place, **common)
+    flags = _MPTCP_SUBFLOW | (_MPTCP_BACKUP if wire.backup else 0)
+    number = index.to_bytes(4, sys.byteorder)  # pyroute2 takes it as raw bytes
+    for family in wire.joined:
         with MPTCP() as mptcp:
-            mptcp.endpoint("add", addr=own, id=wire.place + 1, flags=flags, if_idx=number)
+            mptcp.endpoint("add", **_endpoint(wire, family), flags=flags, if_idx=number)
 
 
 def client_down(wire: Wire) -> None:
-    """Take a path of the client down; remove its MPTCP endpoint first, as network managers do."""
-    if wire.joined:
+    """Take a path of the client down; remove its MPTCP endpoints first, as network managers do."""
+    for family in wire.joined:
         with MPTCP() as mptcp:
-            mptcp.endpoint("del", id=wire.place + 1, addr=addresses.client_address(wire.place))
+            mptcp.endpoint("del", **_endpoint(wire, family))
     with IPRoute() as ip:
         ip.link("set", index=ip.link_lookup(ifname=wire.device)[0], state="down")
 
 
+def _endpoint(wire: Wire, family: Family) -> dict[str, str | int]:
+    key = "addr" if family is V4 else "addr6"
+    return {"id": family.first_endpoint + wire.place, key: family.client(wire.place)}
+
+
 def allow_subflows() -> None:
-    """Let connections have as many subflows as there can be paths."""
+    """Let connections have as many subflows as the kernel joins."""
+    most = addresses.MOST_SUBFLOWS
     with MPTCP() as mptcp:
-        mptcp.limits("set", subflows=addresses.MOST_PATHS, rcv_add_addrs=addresses.MOST_PATHS)
+        mptcp.limits("set", subflows=most, rcv_add_addrs=most)

@@ -26,8 +26,9 @@ _START_S = 30.0
 
 def obstacle() -> str | None:
     """Return why no world can be made on this machine, with what to do; ``None``: it can."""
-    if not TUN.exists():
-        return f"there is no {TUN}; load the kernel module 'tun' (modprobe tun)"
+    reason = _tun_obstacle()
+    if reason is not None:
+        return reason
     try:
         tried = subprocess.run([*_unshare(), "true"], capture_output=True, text=True, check=False)
     except FileNotFoundError:
@@ -43,11 +44,32 @@ def obstacle() -> str | None:
     )
 
 
-def _unshare() -> list[str]:
+def _tun_obstacle() -> str | None:
+    """Return why this process may not use TUN devices, with what to do; ``None``: it may."""
+    try:
+        os.close(os.open(TUN, os.O_RDWR | os.O_CLOEXEC))
+    except FileNotFoundError:
+        return f"there is no {TUN}; load the kernel module 'tun' (modprobe tun)"
+    except PermissionError:
+        if os.geteuid() == 0:
+            return (
+                f"this root may not open {TUN}; let the container have it "
+                "(docker and podman: --device /dev/net/tun)"
+            )
+        return (
+            f"{TUN} may not be opened by this user; let everybody open it, as Debian does "
+            f"(sudo chmod 666 {TUN}), or run as root"
+        )
+    except OSError as error:
+        return f"{TUN} cannot be opened ({error.strerror}); load the kernel module 'tun'"
+    return None
+
+
+def _unshare(*, net: bool = True) -> list[str]:
     """Return the command that begins a world; as an ordinary user, in a user namespace."""
     user = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
-    spaces = ["--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
-    return ["unshare", *user, *spaces, "--"]
+    spaces = [*(["--net"] if net else []), "--mount", "--pid", "--fork", "--kill-child"]
+    return ["unshare", *user, *spaces, "--mount-proc", "--"]
 
 
 class World:
@@ -56,7 +78,9 @@ class World:
     ``joined``: the paths that Multipath TCP may use, all if not given. ``apart``: in a session of
     its own, which Ctrl-C on the terminal does not reach. ``congestion``: the kernel's name of the
     congestion control of programs that set none; the machine's if not given. ``offload``: whether
-    the devices may have segmentation offload, where the kernel has it. Raises
+    the devices may have segmentation offload, where the kernel has it. ``ipv6``: addresses of IPv6
+    beside those of IPv4. ``outside``: the program by which the server reaches the host's network
+    (:func:`skyweave.live.outside.stack.choose`). Raises
     :class:`LiveError` when the world cannot be made, and from its methods when it has ended.
     """
 
@@ -70,6 +94,8 @@ class World:
         apart: bool = False,
         congestion: str | None = None,
         offload: bool = True,
+        ipv6: bool = False,
+        outside: str | None = None,
     ) -> None:
         self._apart = apart
         self._setup: Message = {
@@ -80,6 +106,8 @@ class World:
             "joined": [path.name for path in paths] if joined is None else list(joined),
             "congestion": congestion,
             "offload": offload,
+            "ipv6": ipv6,
+            "outside": outside,
         }
         self._process: subprocess.Popen[bytes] | None = None
         self._channels: list[Channel] = []
@@ -96,8 +124,10 @@ class World:
         self._channels = [pair[0] for pair in pairs]
         self._init, self.client, self.server = self._channels
         descriptors = [end.fileno() for end in theirs]
+        # With a way out the first process begins in the host's network, and leaves it.
+        begin = _unshare(net=self._setup["outside"] is None)
         self._process = subprocess.Popen(
-            [*_unshare(), sys.executable, "-m", "skyweave.live.init", *map(str, descriptors)],
+            [*begin, sys.executable, "-m", "skyweave.live.init", *map(str, descriptors)],
             pass_fds=descriptors,
             start_new_session=self._apart,
         )

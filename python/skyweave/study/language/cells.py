@@ -11,7 +11,7 @@ from skyweave.model.drive import Drive
 from skyweave.model.validated import StudyModel, complaint
 from skyweave.radio.cases import WAIT_S, Case
 from skyweave.radio.delay import DelayRule
-from skyweave.radio.loaded import MEMORY_S, loaded_offer
+from skyweave.radio.loaded import MEMORY_S, Heard, loaded_offer
 from skyweave.radio.offer import Offer, offer
 from skyweave.radio.paths import PathsOf
 from skyweave.radio.stays import GAP_S, stays_drive
@@ -26,7 +26,9 @@ class Cells(StudyModel):
 
     ``cells`` are ``loaded`` (MPQUIC-LTE, Tables 4 and 5) or ``empty`` (Tables 2 and 3). Each of
     ``cases`` adds its interfaces as paths: ``sp``, ``c1``, ``c2a``, ``c2b`` …; ``operators`` adds a
-    path for each operator, ``OP1`` and ``OP2``.
+    path for each operator, ``OP1`` and ``OP2``. A loaded carrier is served by its next cell after
+    ``cell_s`` seconds in the mean (never, if that is not given), and ``heard`` says whether the
+    weak ones are heard throughout or as often as the paper counts cells (Figure 2, Table 2).
     """
 
     cells: Literal["loaded", "empty"] = "loaded"
@@ -36,6 +38,8 @@ class Cells(StudyModel):
     wait_s: Annotated[int, Field(ge=0)] = WAIT_S
     gap_s: Annotated[float, Field(ge=0, allow_inf_nan=False)] = GAP_S
     memory_s: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
+    cell_s: Annotated[float, Field(ge=1, allow_inf_nan=False)] | None = None
+    heard: Heard = "always"
 
     @field_validator("cases", mode="before")
     @classmethod
@@ -48,6 +52,9 @@ class Cells(StudyModel):
             raise complaint("place", "loaded cells are 'residential' or 'road'; 'whole' is empty")
         if self.cells == "empty" and self.memory_s is not None:
             raise complaint("memory_s", "memory_s belongs to loaded cells; remove it")
+        if self.cells == "empty" and (self.cell_s is not None or self.heard != "always"):
+            key = "heard" if self.cell_s is None else "cell_s"
+            raise complaint(key, f"{key} belongs to loaded cells; remove it")
         return self
 
 
@@ -62,4 +69,5 @@ def cells_drive(name: str, cells: Cells, seed: int, duration_s: float) -> Drive:
 def _offer(cells: Cells, seed: int, duration_s: int) -> Offer:
     if cells.place == "whole" or cells.cells == "empty":
         return offer(synthetic_cells(seed, duration_s, cells.place))
-    return loaded_offer(seed, duration_s, cells.place, cells.memory_s or MEMORY_S)
+    served = (cells.cell_s, cells.heard)
+    return loaded_offer(seed, duration_s, cells.place, cells.memory_s or MEMORY_S, served)

@@ -163,6 +163,7 @@ class Settings(StudyModel):
             "both buffers begin small and grow to their size as Linux tunes them; `false`: their "
             "size from the start",
             default=_of(config.Connection, "autotune"),
+            follows=("multipath",),
         ),
     ] = None
     queue: Annotated[
@@ -332,6 +333,19 @@ class Settings(StudyModel):
             "MP-QUIC: UDP payload of a full packet",
             default=_of(config.Quic, "datagram_bytes"),
             inner=True,
+        ),
+    ] = None
+    flow_control: Annotated[
+        tuple[config.FlowControl, ...] | None,
+        About(
+            "mpquic",
+            "MP-QUIC: how receive windows grow, up to `receive_buffer_mb`: "
+            '`"rounds"`, twofold while they are read within two round trips; `"tripled"`, '
+            "threefold whenever half is used, from 1 MiB a connection and 2 MiB a stream, as "
+            "picoquic of March 2022",
+            default=_of(config.Quic, "flow_control"),
+            inner=True,
+            axis="flow control",
         ),
     ] = None
     handover_s: Annotated[
