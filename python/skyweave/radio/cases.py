@@ -45,15 +45,14 @@ def held_carriers(capacity_mbps: Values, count: int, wait_s: int) -> Integers:
     less than the best carrier that no other one holds moves there, the weakest interface first.
     With no wait they are the best ``count`` at any time.
     """
-    carriers, seconds = capacity_mbps.shape
-    held = np.argsort(-capacity_mbps[:, 0], kind="stable")[:count]
-    behind = np.zeros(count, np.int64)
-    result = np.empty((count, seconds), np.int64)
-    for second in range(seconds):
-        now = capacity_mbps[:, second]
-        for one in np.argsort(now[held], kind="stable"):
-            free = np.setdiff1d(np.arange(carriers), held)
-            best = free[np.argmax(now[free])] if len(free) else held[one]
+    # Lists: a handful of carriers is too few for arrays to be worth their calls.
+    held: list[int] = np.argsort(-capacity_mbps[:, 0], kind="stable")[:count].tolist()
+    behind = [0] * count
+    result = np.empty((count, capacity_mbps.shape[1]), np.int64)
+    for second, now in enumerate(capacity_mbps.T.tolist()):
+        for one in sorted(range(count), key=[now[carrier] for carrier in held].__getitem__):
+            free = [carrier for carrier in range(len(now)) if carrier not in held]
+            best = max(free, key=now.__getitem__, default=held[one])
             behind[one] = behind[one] + 1 if now[best] > now[held[one]] else 0
             if behind[one] > wait_s:
                 held[one], behind[one] = best, 0

@@ -15,6 +15,8 @@ from skyweave.plotting.style import LIGHT
 from skyweave.report.figures.axes import LINES, words_of
 from skyweave.report.figures.canvas import WIDTH_IN, Canvas
 from skyweave.report.figures.kinds import of_settings
+from skyweave.report.numbers.metrics import Values
+from skyweave.report.numbers.stats import Estimate
 from skyweave.report.numbers.variants import Variant, cells_or_default
 from skyweave.results.pathset import PathSet
 from skyweave.results.quantities import words
@@ -101,8 +103,10 @@ def _mark(
         if 1 < len(samples) <= FEW:
             places = at + 0.05 * (np.arange(len(samples)) - (len(samples) - 1) / 2)
             axes.plot(places, scale * samples, ".", color=colour, alpha=0.55, markersize=4)
-        ends = np.nan_to_num([middle.low, middle.high], nan=middle.value)
-        axes.vlines(at, scale * ends[0], scale * ends[1], color=colour, linewidth=3.2)
+        low, high = ends(middle, samples)
+        axes.vlines(at, scale * low, scale * high, color=colour, linewidth=3.2)
+        if np.isinf(middle.high):  # runs that did not finish: it goes on
+            axes.plot([at], [scale * high], "^", color=colour, markersize=5)
         axes.plot([at], [scale * middle.value], "o", color=colour, markersize=5, zorder=4)
     for value in canvas.published:
         if _is_of(value, canvas, variant, cell):
@@ -110,6 +114,17 @@ def _mark(
                 [at], [scale * value.value], "D", markersize=5.2, markerfacecolor="none",
                 markeredgecolor=LIGHT["mark"], markeredgewidth=1.4, zorder=5,
             )  # fmt: skip
+
+
+def ends(middle: Estimate, samples: Values) -> tuple[float, float]:
+    """Return what is drawn of an interval: an end that no run reached is that of the runs that did.
+
+    >>> draws = np.array([141.0] * 50 + [float("inf")] * 50)
+    >>> ends(Estimate(230.0, draws), np.array([90.0, 280.0]))
+    (141.0, 280.0)
+    """
+    low, high = np.nan_to_num([middle.low, middle.high], nan=middle.value, posinf=samples.max())
+    return float(low), float(high)
 
 
 def _is_of(value: PublishedValue, canvas: Canvas, variant: Variant, cell: PathSet) -> bool:

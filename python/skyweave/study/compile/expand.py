@@ -17,7 +17,7 @@ from skyweave.data.window import window
 from skyweave.errors import ConfigError
 from skyweave.forecast import ForecastFile
 from skyweave.model import config
-from skyweave.model.drive import Drive, PathTrace
+from skyweave.model.drive import Drive
 from skyweave.model.forecast import Forecast, ForecastUpdate
 from skyweave.model.limits import MOST_RUNS
 from skyweave.results.pathset import PathSet
@@ -39,12 +39,36 @@ from skyweave.study.compile.size import check_run, refuse
 from skyweave.study.compile.workloads import MIB, workload_of
 from skyweave.study.language.flows import Mix
 from skyweave.study.language.label_words import as_queue
-from skyweave.study.language.plan import SET_WORDS, Compare, Plan
+from skyweave.study.language.plan import SET_WORDS, Compare, PathSpec, Plan
 from skyweave.study.language.starts import StartRule, begin_s
 
 PACKET_BITS = 12_000
 """A packet of 1,500 bytes."""
 EngineName = Literal["sim", "live", "field"]
+
+
+class Built:
+    """The paths that runs meet, each built once: runs that differ in their ends share them.
+
+    A path of five minutes is 0.1 MB, and a study of algorithms has thousands of runs over a few
+    hundred of them.
+    """
+
+    def __init__(self) -> None:
+        self._paths: dict[tuple[int, str, float | None, str], config.Path] = {}
+
+    def path(
+        self, spec: PathSpec, links: LinkSettings, where: tuple[Drive, str, float | None]
+    ) -> config.Path:
+        """Return a path of a drive, from where its test begins (``None``: with the drive)."""
+        drive, name, begin_s = where
+        key = id(drive), name, begin_s, repr(links)
+        if key not in self._paths:
+            trace = drive.paths[name]
+            if begin_s is not None:
+                trace = window(trace, begin_s, begin_s + links.duration_s)
+            self._paths[key] = build_path(name, trace, spec, links, drive.name)
+        return self._paths[key]
 
 
 @dataclass(frozen=True)
@@ -81,14 +105,14 @@ def expand(
     """
     drives = list(drives)
     jobs: dict[tuple[str, str], Job] = {}
-    rates = Rates(drives)
+    rates, paths = Rates(drives), Built()
     versions: dict[str, str] = dict.fromkeys(("live", "field"), f"{code_version}\n{live_version}")
     versions["sim"] = code_version
     for block in plan.compare:
         members = [d for d in drives if block.drives is None or d.source in block.drives]
         _check_sets(block, plan, members)
         for member in members:
-            for job in _jobs(plan, block, member, (versions, forecasts, rates)):
+            for job in _jobs(plan, block, member, (versions, forecasts, rates, paths)):
                 jobs.setdefault((job.key, json.dumps(job.labels, sort_keys=True)), job)
                 refuse(len(jobs), most, "runs")
     if not jobs:
@@ -122,10 +146,10 @@ def _jobs(
     plan: Plan,
     block: Compare,
     member: DriveRun,
-    known: tuple[dict[str, str], Mapping[str, ForecastFile], Rates],
+    known: tuple[dict[str, str], Mapping[str, ForecastFile], Rates, Built],
 ) -> Iterator[Job]:
     """Yield the jobs of one block on one drive."""
-    versions, forecasts, rates = known
+    versions, forecasts, rates, before = known
     settings = merged(plan.settings, block)
     names = tuple(name for name in plan.paths if name in member.drive.paths)
     duration_s = settings["duration_s"] or member.duration_s
@@ -142,8 +166,8 @@ def _jobs(
         built = tuple(
             real_path(n, plan.paths[n], links)
             if one["engine"] == "field"
-            else build_path(n, trace, plan.paths[n], links, member.drive.name)
-            for n, trace in _traces(member.drive, paths, begin_s, settings["duration_s"])
+            else before.path(plan.paths[n], links, (member.drive, n, begin_s))
+            for n in paths
         )
         played = adapted(one, Session(member, begin_s or 0.0, built, duration_s), rates, names[0])
         packets = sum(_mean(path, links) for path in built) * 1e6 * duration_s / PACKET_BITS
@@ -224,15 +248,6 @@ def _begin_s(
             f"'{drive.name}' lasts; add it to [settings] or to the [[compare]]"
         )
     return begin_s(drive, paths, rule, test_s)
-
-
-def _traces(
-    drive: Drive, paths: tuple[str, ...], start_s: float | None, test_s: float | None
-) -> list[tuple[str, PathTrace]]:
-    """Return the traces of paths from where the test begins."""
-    if start_s is None or test_s is None:
-        return [(name, drive.paths[name]) for name in paths]
-    return [(name, window(drive.paths[name], start_s, start_s + test_s)) for name in paths]
 
 
 def _competing(
