@@ -22,7 +22,7 @@ MINUTES ?= 60
 KILLS   ?= 100
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo lab study test test-rust test-python test-waits test-players testbed-kills testbed-dense testbed-load test-s3 docs wheel test-wheel faults soak lint format bench bench-count fuzz fuzz-long fuzz-night lock sbom clean
+.PHONY: help setup demo lab study test test-rust test-python test-waits test-interop test-players testbed-kills testbed-dense testbed-load test-s3 docs wheel test-wheel faults soak lint format bench bench-count fuzz fuzz-long fuzz-night lock sbom clean
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 14
@@ -43,6 +43,12 @@ test: test-rust test-python ## Run all tests
 test-waits: setup ## Run the tests that wait for networks, processes and signals
 	cargo test --locked --package skyweave-sockets --package skyweave-emulator
 	$(BIN)/pytest -m waits -n 2 --dist loadfile
+
+test-interop: setup ## Hold multipath QUIC against noq-proto, aioquic, Chromium and, where PICOQUIC_DEMO names it, picoquic
+	cargo test --locked --package skyweave-mpquic interop
+	cargo test --locked --package skyweave-sockets interop
+	cargo test --locked --package skyweave-sockets picoquic -- --nocapture
+	$(BIN)/pytest -rs -v tests/quic/test_quic_http3.py tests/quic/test_picoquic.py tests/quic/test_qvis.py
 
 test-players: setup ## Install the real players and hold the reference players against them (10 minutes, root)
 	scripts/install-players vlc mpv dashjs
