@@ -16,7 +16,9 @@ import sys
 from skyweave.live.outside.meant import Meant
 from skyweave.live.world.addresses import OUTSIDE
 
-PIECE = 256 * 1024
+PIECE = 64 * 1024
+MOST = 1024
+"""Connections at a time, so 128 MiB at most; further ones wait in the queue of the listener."""
 PAUSE_S = 0.1
 """Before the next try when no descriptor is left for one more connection."""
 _AT_ONCE = struct.pack("ii", 1, 0)
@@ -25,22 +27,25 @@ _AT_ONCE = struct.pack("ii", 1, 0)
 
 async def serve(listeners: list[socket.socket]) -> None:
     """Carry connections until this process ends."""
-    meant = Meant()
-    await asyncio.gather(*(_accept(one, meant) for one in listeners))
+    meant, room = Meant(), asyncio.Semaphore(MOST)
+    await asyncio.gather(*(_accept(one, meant, room) for one in listeners))
 
 
-async def _accept(listener: socket.socket, meant: Meant) -> None:
+async def _accept(listener: socket.socket, meant: Meant, room: asyncio.Semaphore) -> None:
     loop = asyncio.get_running_loop()
     carried: set[asyncio.Task[None]] = set()
     while True:
+        await room.acquire()
         try:
             near, _ = await loop.sock_accept(listener)
         except OSError:
+            room.release()
             await asyncio.sleep(PAUSE_S)
             continue
         task = asyncio.create_task(_carry(near, meant))
         carried.add(task)  # the loop holds tasks weakly
         task.add_done_callback(carried.discard)
+        task.add_done_callback(lambda _: room.release())
 
 
 async def _carry(near: socket.socket, meant: Meant) -> None:
