@@ -9,7 +9,7 @@ from typing import cast
 import pytest
 
 from skyweave.live.outside import relay
-from skyweave.live.outside.meant import Meant, Target
+from skyweave.live.outside.destination import Destinations, Target
 
 ROOM, CLIENTS = 2, 6
 
@@ -30,12 +30,12 @@ class Far:
 
 
 class To:
-    """Whoever asks means the same server."""
+    """Every connection has the same destination."""
 
     def __init__(self, target: Target) -> None:
         self._target = target
 
-    async def by(self, near: socket.socket) -> Target:
+    async def of(self, near: socket.socket) -> Target:
         return self._target
 
 
@@ -53,9 +53,9 @@ async def visited() -> tuple[list[bytes], int]:
     server = await asyncio.start_server(far.serve, "127.0.0.1", 0)
     with socket.create_server(("127.0.0.1", 0)) as listener:
         listener.setblocking(False)
-        meant = cast(Meant, To(server.sockets[0].getsockname()[:2]))
+        destinations = cast(Destinations, To(server.sockets[0].getsockname()[:2]))
         room = asyncio.Semaphore(ROOM)
-        accepting = asyncio.create_task(relay._accept(listener, meant, room))
+        accepting = asyncio.create_task(relay._accept(listener, destinations, room))
         port = listener.getsockname()[1]
         said = await asyncio.gather(*(visit(port) for _ in range(CLIENTS)))
         accepting.cancel()

@@ -1,7 +1,7 @@
 """``python -m skyweave.live.outside.relay DESCRIPTOR...``: TCP connections that go on outside.
 
-Whoever connects through the links is connected here, wherever he meant to be; each connection is
-carried on by another one, to the address and port that he meant, by the device outside.
+Every connection through the links ends here, whatever its destination; a second one, through the
+device outside, goes on from here to that destination.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import socket
 import struct
 import sys
 
-from skyweave.live.outside.meant import Meant
+from skyweave.live.outside.destination import Destinations
 from skyweave.live.world.addresses import OUTSIDE
 
 PIECE = 64 * 1024
@@ -27,11 +27,13 @@ _AT_ONCE = struct.pack("ii", 1, 0)
 
 async def serve(listeners: list[socket.socket]) -> None:
     """Carry connections until this process ends."""
-    meant, room = Meant(), asyncio.Semaphore(MOST)
-    await asyncio.gather(*(_accept(one, meant, room) for one in listeners))
+    destinations, room = Destinations(), asyncio.Semaphore(MOST)
+    await asyncio.gather(*(_accept(one, destinations, room) for one in listeners))
 
 
-async def _accept(listener: socket.socket, meant: Meant, room: asyncio.Semaphore) -> None:
+async def _accept(
+    listener: socket.socket, destinations: Destinations, room: asyncio.Semaphore
+) -> None:
     loop = asyncio.get_running_loop()
     carried: set[asyncio.Task[None]] = set()
     while True:
@@ -42,20 +44,20 @@ async def _accept(listener: socket.socket, meant: Meant, room: asyncio.Semaphore
             room.release()
             await asyncio.sleep(PAUSE_S)
             continue
-        task = asyncio.create_task(_carry(near, meant))
+        task = asyncio.create_task(_carry(near, destinations))
         carried.add(task)  # the loop holds tasks weakly
         task.add_done_callback(carried.discard)
         task.add_done_callback(lambda _: room.release())
 
 
-async def _carry(near: socket.socket, meant: Meant) -> None:
-    """Connect to whom the client means, and carry bytes both ways; what fails is reset."""
+async def _carry(near: socket.socket, destinations: Destinations) -> None:
+    """Connect to the original destination and carry bytes both ways; a failure is a reset."""
     with near:
         try:
             with socket.socket(near.family, socket.SOCK_STREAM) as far:
                 far.setblocking(False)
                 far.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, OUTSIDE.encode())
-                target = await meant.by(near)
+                target = await destinations.of(near)
                 await asyncio.get_running_loop().sock_connect(far, target)
                 await _both_ways(near, far)
         except OSError:

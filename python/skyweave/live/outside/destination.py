@@ -1,7 +1,7 @@
-"""Whom a connection was meant for that the rules have led to us.
+"""The original destination of a connection that the rules have redirected to the relay.
 
-For TCP the option ``SO_ORIGINAL_DST`` would say it. Multipath TCP has none of that kind, so the
-kernel's table of connections is asked (ctnetlink).
+The option ``SO_ORIGINAL_DST`` gives it for TCP. Multipath TCP has no such option, so it is looked
+up in the kernel's connection tracking (ctnetlink).
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ from pyroute2.netlink.nfnetlink.nfctsocket import NFCTAttrTuple
 Target = tuple[str, int]
 
 
-class Meant:
-    """Asks in a thread of its own, in which the library runs its loop."""
+class Destinations:
+    """Looks up in a thread of its own, in which the library runs its loop."""
 
     def __init__(self) -> None:
         self._thread = ThreadPoolExecutor(1)
         self._tables: dict[int, NFCTSocket] = {}
 
-    async def by(self, near: socket.socket) -> Target:
-        """Return address and port that the peer of a connection has asked for.
+    async def of(self, near: socket.socket) -> Target:
+        """Return the address and port that the peer of a connection has dialled.
 
-        Raises :class:`OSError` when nobody knows, as for one that was meant for us.
+        Raises :class:`OSError` where connection tracking has none, or the peer dialled the relay.
         """
         own, peer = near.getsockname()[:2], near.getpeername()[:2]
         loop = asyncio.get_running_loop()
         target = await loop.run_in_executor(self._thread, self._look_up, near.family, own, peer)
         if target == own:
-            raise ConnectionRefusedError("this is a way, and no server")
+            raise ConnectionRefusedError("the relay itself serves nothing")
         return target
 
     def _look_up(self, family: int, own: Target, peer: Target) -> Target:
@@ -43,6 +43,6 @@ class Meant:
         try:
             found, *_ = self._tables[family].entry("get", tuple_orig=answer)
         except NetlinkError as error:
-            raise OSError(f"nobody knows a connection from {peer[0]}") from error
+            raise OSError(f"connection tracking has none from {peer[0]}") from error
         asked = NFCTAttrTuple.from_netlink(family, found.get_attr("CTA_TUPLE_ORIG"))
         return asked.daddr, asked.dport
