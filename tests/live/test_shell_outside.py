@@ -200,7 +200,7 @@ def test_a_killed_shell_leaves_nothing_of_its_way_out(
         assert outer.poll() is None
         time.sleep(0.05)
     inside = marked(mark)
-    # A fork has its parent's command line until it runs a program of its own: the first is the shell.
+    # A fork has its parent's command line until it runs a program: the first is the shell.
     first = min(pid for pid in inside if b"--outside" in _cmdline(pid))
     assert any(program.encode() in _cmdline(pid) for pid in inside)
     assert any(b"outside.relay" in _cmdline(pid) for pid in inside)
