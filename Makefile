@@ -42,7 +42,7 @@ test: test-rust test-python ## Run all tests
 
 test-waits: setup ## Run the tests that wait for networks, processes and signals
 	cargo test --locked --package skyweave-sockets --package skyweave-emulator
-	$(BIN)/pytest -m waits -n 2 --dist loadfile
+	$(BIN)/pytest -m waits -n 4 --dist loadfile
 
 test-interop: setup ## Hold multipath QUIC against noq-proto, aioquic, Chromium and, where PICOQUIC_DEMO names it, picoquic
 	cargo test --locked --package skyweave-mpquic interop
