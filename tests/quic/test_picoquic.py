@@ -188,3 +188,12 @@ def test_a_nat_rebinds_before_ours(tmp_path: Path, data: bytes, after: int) -> N
         said = get(f"hq://127.0.0.1:{port}/file", "--pin", pin, "--out", str(out))
     assert said.code == 0, said.err
     assert out.read_bytes() == data
+
+
+@pytest.mark.parametrize("move", ["1", "3"], ids=["as-a-nat-does", "migration"])
+def test_picoquic_moves_as_soon_as_it_is_connected(
+    serve: Serve, tmp_path: Path, data: bytes, move: str
+) -> None:
+    server = ours(serve, data)
+    came, _ = picoquic_gets(server.port, tmp_path / "out", *HQ, "-f", move)
+    assert came == data

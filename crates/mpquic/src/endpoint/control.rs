@@ -30,6 +30,11 @@ impl Endpoint {
     fn path_datagram(&mut self, now: Instant, id: u32) -> Option<(PathId, Vec<u8>)> {
         let mut draft = self.begin_datagram(id)?;
         self.put_acks(now, &mut draft, id);
+        if !self.config.is_client() && (id, draft.number()) == (0, 0) {
+            // HANDSHAKE_DONE and connection IDs go with the first acknowledgement: some clients
+            // leave their address as soon as they hear it (picoquic), and then need both.
+            self.control.write(&mut draft, &mut self.streams);
+        }
         let path = self.paths.get_mut(id)?;
         let mut pads = false;
         if let Some(data) = path.response.take() {

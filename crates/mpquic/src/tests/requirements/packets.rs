@@ -99,6 +99,28 @@ fn packets_of_the_handshake_have_few_frames() {
     }
 }
 
+/// RFC 9000 §9: a client that moves once it is acknowledged knows by then that it may, and has a
+/// connection ID to move with.
+#[test]
+fn the_first_acknowledgement_brings_handshake_done_and_connection_ids() {
+    let (mut client, mut server) = (Own::client(5000, |_| {}), Own::server(0, |_| {}));
+    let log = Log::of(&mut server.endpoint, ms(0));
+    let carry = |from: &mut Own, to: &mut Own| {
+        while let Some((_, datagram)) = from.endpoint.poll_transmit(ms(0)) {
+            to.endpoint.handle(ms(0), PathId(0), datagram, None);
+        }
+    };
+    carry(&mut client, &mut server);
+    carry(&mut server, &mut client);
+    client.work(ms(0)); // writes its data as soon as it is connected
+    carry(&mut client, &mut server);
+    assert!(log.frames("handshake_done").is_empty());
+    server.endpoint.poll_transmit(ms(0)).unwrap();
+    for frame in ["handshake_done", "new_connection_id"] {
+        assert!(!log.frames(frame).is_empty(), "{frame}");
+    }
+}
+
 /// RFC 9000 §19.20, RFC 9001 §4.9.2: the server sends HANDSHAKE_DONE once the handshake is
 /// complete, and then discards the handshake keys.
 #[test]
