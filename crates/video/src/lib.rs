@@ -1,7 +1,7 @@
-//! Video: what a viewer sees of what a network delivers.
+//! Video players: from what a network delivers to what a viewer sees.
 //!
-//! Sans-IO, and without a transport: players are told what came and when, and say what was shown, what
-//! was late and what to ask for next. Progressive players ([`progressive`]) play one file, described by a
+//! Sans-IO, and without a transport: a player is given the bytes that arrived and when, and returns the
+//! pictures that it showed, those that were late, and the next request. Progressive players ([`progressive`]) play one file, described by a
 //! [`FrameTable`]; the adaptive player ([`Adaptive`]) asks for the chunks of a [`Ladder`] in the quality
 //! that an algorithm ([`abr`]) chooses.
 

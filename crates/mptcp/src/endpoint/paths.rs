@@ -29,7 +29,8 @@ impl Endpoint {
         self.open_missing();
     }
 
-    /// Client: interfaces that were there and are not, as the peer is told of them.
+    /// Client: interfaces that went away, with the number under which each was announced, for
+    /// REMOVE_ADDR (RFC 8684 §3.4.2).
     pub(super) fn gone(&self) -> Vec<(PathId, u16)> {
         let told = |(index, state): (usize, &PathState)| {
             let was = state.incarnation > 0 && self.subflows[index].is_none();
