@@ -18,6 +18,7 @@ from skyweave.report.figures import (
     settings,
     sweep,
     timeline,
+    topology,
     windows,
 )
 
@@ -36,5 +37,6 @@ __all__ = [
     "settings",
     "sweep",
     "timeline",
+    "topology",
     "windows",
 ]

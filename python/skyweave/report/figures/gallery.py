@@ -17,7 +17,7 @@ from skyweave.report.numbers.namer import Namer
 from skyweave.report.numbers.panel import Results
 from skyweave.results.selection import SPANNING, Selection
 from skyweave.study.language.criteria import Published
-from skyweave.study.language.figures import OF_CAPACITY, FigureSpec
+from skyweave.study.language.figures import OF_CAPACITY, SCROLLED, FigureSpec
 
 FOLDER = "figures"
 _TITLES: dict[Literal["boxes", "timeline", "outage", "cdf"], str] = {
@@ -94,7 +94,7 @@ def _drawn(sketch: Sketch, spec: FigureSpec, folder: Path) -> Drawn:
     return Drawn(
         spec=spec,
         svg=_written(sketch.figure, spec, folder),
-        narrow=_narrow(sketch.figure, spec),
+        narrow=None if spec.kind in SCROLLED else _narrow(sketch.figure, spec),
         seeds=sketch.seeds,
         drives=sketch.drives,
         samples=sketch.samples,

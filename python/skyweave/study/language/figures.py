@@ -18,6 +18,9 @@ from skyweave.results.selection import Selection, Setting, Unit, check_statistic
 OF_CAPACITY = ("outage", "timeline", "paths", "ping", "playback")
 """Kinds of figures that show what links could carry, or the round trips of idle ones."""
 
+SCROLLED = ("topology",)
+"""Kinds of figures that no narrow screen has room for: they are scrolled."""
+
 
 class FigureSpec(Selection):
     """One figure of the report."""
@@ -27,6 +30,7 @@ class FigureSpec(Selection):
     kind: Literal[
         "boxes", "cdf", "outage", "timeline", "settings", "heatmap", "sweep", "distribution",
         "engines", "compare", "ping", "paths", "playback", "windows", "reorder",
+        "topology",
     ] = "boxes"  # fmt: skip
     caption: str = ""
     study_class: str = ""
@@ -83,6 +87,7 @@ _KEYS = {
         "playback",
         "windows",
         "reorder",
+        "topology",
     ),
     "quantity": ("sweep", "distribution", "compare"),
     "x_max": ("distribution",),
