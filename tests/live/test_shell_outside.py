@@ -170,8 +170,8 @@ def test_nobody_outside_can_reach_in(folder: Path) -> None:
     ready, go = folder / "ready", folder / "go"
     (folder / "serve.py").write_text(SERVE)
     os.mkfifo(go)
-    inside = shell(
-        f"{curl('-o', str(ready), 'http://server:8000/')}; cat {go}",
+    inside = shell(  # the server's program may begin later
+        f"until {curl('-o', str(ready), 'http://server:8000/')}; do sleep 0.05; done; cat {go}",
         None,
         "--server-run",
         f"{sys.executable} {folder}/serve.py",
@@ -179,8 +179,8 @@ def test_nobody_outside_can_reach_in(folder: Path) -> None:
     words = shlex.join(inside)
     done = behind(folder, ["sh", "-c",
         f"{listening} > {folder}/before; {words} & "
-        f"until [ -e {ready} ]; do sleep 0.05; done; {listening} > {folder}/during; "
-        f"echo > {go}; wait"])  # fmt: skip
+        f"until [ -e {ready} ] || ! kill -0 $!; do sleep 0.05; done; "
+        f"{listening} > {folder}/during; [ -e {ready} ] && echo > {go}; wait"])  # fmt: skip
     assert ready.exists(), done.stderr
     before = set((folder / "before").read_text().splitlines())
     assert before == set((folder / "during").read_text().splitlines())

@@ -4,6 +4,11 @@ use crate::error::{Code, TransportError};
 use recovery::{InOrderWaits, Reordering};
 use units::{Duration, Instant};
 
+/// A window is announced anew once this part of it was read: what a sender does not know of yet, it
+/// cannot use. (With half of a window a sender that paces has only the other half: in 50 ms of round
+/// trip 4 MB carried 320 Mbit/s and not 640.)
+const ANNOUNCED_PART: u64 = 8;
+
 /// A receive window that is raised as the application reads, and grows as [`FlowControl`] says.
 #[derive(Debug)]
 pub(crate) struct Window {
@@ -11,7 +16,8 @@ pub(crate) struct Window {
     size: u64,
     limit: u64,
     pub max_data: u64,
-    raised_at: Instant,
+    /// When half of it had been read the last time, or it grew for a hole, and how much was read.
+    halved_at: (Instant, u64),
     /// A frame has to announce it to the peer.
     pub changed: bool,
 }
@@ -23,7 +29,7 @@ impl Window {
             size,
             limit: limit.max(size),
             max_data: size,
-            raised_at: Instant::ZERO,
+            halved_at: (Instant::ZERO, 0),
             changed: false,
         }
     }
@@ -33,17 +39,24 @@ impl Window {
         if self.rule == FlowControl::Tripled {
             return self.triple(read, read, most);
         }
-        if self.max_data - read > self.size / 2 {
-            return 0;
-        }
         let before = self.size;
-        if now - self.raised_at < rtt * 2 {
-            self.size = (before * 2).min(self.limit).min(before.saturating_add(most));
+        let (at, from) = self.halved_at;
+        if read - from >= before / 2 {
+            if now - at < rtt * 2 {
+                self.size = (before * 2).min(self.limit).min(before.saturating_add(most));
+            }
+            self.halved_at = (now, read);
         }
-        self.raised_at = now;
-        self.max_data = read + self.size;
-        self.changed = true;
+        self.announce(read);
         self.size - before
+    }
+
+    /// Announces the window beyond what was read, if enough of it is new.
+    fn announce(&mut self, read: u64) {
+        let end = read + self.size;
+        if end.saturating_sub(self.max_data) >= (self.size / ANNOUNCED_PART).max(1) {
+            (self.max_data, self.changed) = (end, true);
+        }
     }
 
     /// The connection received `received` bytes in all, read or not: what tripled windows go by.
@@ -82,16 +95,16 @@ impl Window {
         if is_far || self.rule == FlowControl::Tripled {
             return 0;
         }
-        if self.raised_at == Instant::ZERO {
-            self.raised_at = now; // the first round trip begins
+        if self.halved_at.0 == Instant::ZERO {
+            self.halved_at.0 = now; // the first round trip begins
         }
-        if now - self.raised_at < rtt {
+        if now - self.halved_at.0 < rtt {
             return 0;
         }
         let before = self.size;
         self.size = (before * 2).min(self.limit).min(before.saturating_add(most));
         if self.size > before {
-            self.raised_at = now;
+            self.halved_at = (now, read);
             self.max_data = self.max_data.max(read + self.size);
             self.changed = true;
         }
@@ -105,10 +118,7 @@ impl Window {
 
     /// Bytes up to `read` were dropped unread: there is room for others.
     pub fn on_dropped(&mut self, read: u64) {
-        if self.max_data - read <= self.size / 2 {
-            self.max_data = read + self.size;
-            self.changed = true;
-        }
+        self.announce(read);
     }
 }
 
@@ -209,6 +219,23 @@ mod tests {
         assert_eq!((window.max_data, window.size()), (5000, 5000));
         window.on_read(at(400), 4900, (RTT, u64::MAX));
         assert_eq!(window.max_data, 9900);
+    }
+
+    /// In small steps: a sender that paces hears of room long before it needs it.
+    #[test]
+    fn a_window_is_announced_each_eighth_and_doubles_by_the_half() {
+        let mut window = Window::new(800, 1600, FlowControl::Rounds);
+        let mut announced = Vec::new();
+        for read in (50..=1200).step_by(50) {
+            window.on_read(at(read), read, (RTT, u64::MAX));
+            if std::mem::take(&mut window.changed) {
+                announced.push(window.max_data - read);
+            }
+        }
+        // 400 bytes took 400 ms, eight round trips: no reason to grow.
+        assert_eq!(announced, [800; 12]);
+        window.on_read(at(1250), 1600, (RTT, u64::MAX));
+        assert_eq!((window.size(), window.max_data), (1600, 3200));
     }
 
     /// picoquic d515d2d4: `2 * data_received > maxdata_local` announces three times as much.
