@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import socket
@@ -40,6 +41,25 @@ def test_a_file_comes_over_two_paths(serve: Serve, tmp_path: Path) -> None:
     assert not out.with_name("out.part").exists()
     ends = sorted(file.name.split("-")[0] for file in logs.glob("*.sqlog"))
     assert ends == ["client", "server"]
+
+
+def test_sigterm_ends_a_server_as_ctrl_c_does(serve: Serve, tmp_path: Path) -> None:
+    """With whole logs: a service is stopped by SIGTERM."""
+    logs = tmp_path / "logs"
+    server = serve("--qlog", str(logs))
+    (server.root / "file").write_bytes(os.urandom(100_000))
+    where = f"127.0.0.1:{server.port}/file"
+    assert get(where, "--pin", server.pin, "--out", str(tmp_path / "out")).code == 0
+    server.process.terminate()
+    assert server.process.wait() == 130
+    (log,) = logs.glob("server-*.sqlog")
+    frames = [
+        frame
+        for record in log.read_text().split("\x1e")[1:]
+        for frame in json.loads(record).get("data", {}).get("frames", [])
+    ]
+    sent = [frame for frame in frames if frame["frame_type"] == "stream" and frame["offset"]]
+    assert sent[-1]["fin"], "the log ends before the file does"
 
 
 def test_a_connection_holds_what_it_may(serve: Serve, tmp_path: Path) -> None:

@@ -41,6 +41,7 @@ from skyweave.cli.quic_options import (
     verification,
 )
 from skyweave.cli.quic_progress import Show
+from skyweave.cli.stopping import terminable
 from skyweave.console import Console
 from skyweave.errors import ConfigError
 from skyweave.quic.fetch import Fetched, Order, fetch
@@ -134,7 +135,7 @@ def serve(
         for one in news:
             console.print(one.words())
 
-    with hearing(awareness, names) as hints:
+    with terminable(), hearing(awareness, names) as hints:
         server.run(say, hints)
 
 

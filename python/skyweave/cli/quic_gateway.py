@@ -30,6 +30,7 @@ from skyweave.cli.quic_options import (
     verification,
 )
 from skyweave.cli.quic_progress import words
+from skyweave.cli.stopping import terminable
 from skyweave.console import Console
 from skyweave.quic.gateway import (
     Connector,
@@ -111,7 +112,7 @@ def gateway(
         for one in news:
             console.print(one.words())
 
-    with hearing(awareness, names) as hints:
+    with terminable(), hearing(awareness, names) as hints:
         server.run(say, hints)
 
 
@@ -167,5 +168,5 @@ def connect(
         for one in state.news:
             console.print(one.words())
 
-    with hearing(awareness, names) as hints:
+    with terminable(), hearing(awareness, names) as hints:
         connector.run(say, hints)

@@ -23,3 +23,16 @@ def stopped(ring: Callable[[], object] = lambda: None) -> Iterator[threading.Eve
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+@contextmanager
+def terminable() -> Iterator[None]:
+    """Let SIGTERM end the work inside as Ctrl-C does: files are written to their end, peers told.
+
+    Without it the process is gone at once, and what its buffers hold with it.
+    """
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
