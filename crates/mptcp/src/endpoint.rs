@@ -191,8 +191,9 @@ impl Endpoint {
         self.schedule(now);
         let sends_data = self.send.offered() > 0;
         for index in 0..self.subflows.len() {
+            let filled = self.is_filled(now, index);
             let Some(subflow) = &mut self.subflows[index] else { continue };
-            if sends_data && subflow.is_established() && subflow.tx.note_app_limited() {
+            if sends_data && subflow.is_established() && subflow.tx.note_app_limited(filled) {
                 self.views.outdate(subflow.path);
             }
             if subflow.rx.acks.is_due() && subflow.is_established() {
@@ -201,6 +202,15 @@ impl Endpoint {
         }
         self.announce_removals(now);
         self.check_persist(now);
+    }
+
+    /// The scheduler, and not a lack of data, keeps a subflow from using its window (docs/weave.md, rule 8).
+    fn is_filled(&self, now: Instant, index: usize) -> bool {
+        if !self.dispatch.capabilities().measures_delivery || self.send.next_new().is_none() {
+            return false;
+        }
+        let view = self.views.rows().iter().find(|view| view.id.index() == index);
+        view.is_some_and(|view| self.dispatch.fills(now, view))
     }
 
     /// `__mptcp_sync_sndbuf`: the connection may hold as much as its subflows together.

@@ -399,8 +399,10 @@ impl SubflowSender {
     }
 
     /// Ends a round of sending: with an open window and nothing queued, the application or the
-    /// scheduler was the limit (docs/model.md §1.5). True when the send memory grew.
-    pub fn note_app_limited(&mut self) -> bool {
+    /// scheduler was the limit (docs/model.md §1.5). `filled`: the scheduler wants no more in flight; what
+    /// is delivered is then all that the path could, and a quarter of the window counts as all of it
+    /// (docs/weave.md, rule 8). True when the send memory grew.
+    pub fn note_app_limited(&mut self, filled: bool) -> bool {
         let memory_bytes = self.memory_bytes;
         let idle_window = self.in_flight_packets() < self.cwnd_packets();
         if idle_window {
@@ -413,10 +415,11 @@ impl SubflowSender {
         let looked_at = self.mode != Mode::Upstream;
         let at_rest = self.rest_until != Instant::ZERO;
         let drained = at_rest || self.queue.is_empty() && self.board.lost_packets() == 0;
-        if looked_at && drained && idle_window {
+        let in_use = filled && 4 * self.in_flight_packets() >= self.cwnd_packets();
+        if looked_at && drained && idle_window && !filled {
             let in_flight_bytes = self.board.in_flight_bytes();
             self.board.sampler().set_app_limited(in_flight_bytes);
-        } else if !idle_window {
+        } else if !idle_window || in_use {
             self.limited = true;
             self.limited_until = self.board.next();
         }

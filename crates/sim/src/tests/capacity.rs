@@ -1,7 +1,9 @@
 //! What a connection gets out of its links, and never more.
 
 use super::world::*;
+use crate::Transport;
 use congestion::Algorithm as Congestion;
+use link::CapacityConfig;
 use mptcp::Mode;
 use scheduler::Algorithm as Scheduling;
 
@@ -68,6 +70,22 @@ fn a_small_window_costs_aggregation_and_blest_loses_less() {
     // One bandwidth-delay product of the fast path: it alone fills the window, neither loses.
     let [minrtt_fast, blest_fast] = rates(125_000);
     assert!(minrtt_fast > 0.95 * 50.0 * V096 && blest_fast > 0.95 * 50.0 * V096);
+}
+
+/// docs/weave.md, rule 8: a scheduler that bounds queues keeps CUBIC from growing its window, unless
+/// that counts as used; a link that becomes twenty times as fast is then used within two seconds.
+#[test]
+fn a_window_that_weave_holds_back_grows_with_the_link() {
+    for transport in [Transport::Mptcp, Transport::Mpquic] {
+        let mut link = path("a", 100.0, 50.0);
+        let (times_s, mbps) = (vec![0.0, 10.0], vec![5.0, 100.0]);
+        link.down.capacity = CapacityConfig::Steps { times_s, mbps, repeat_s: None };
+        let mut one = connection(Mode::V096, Congestion::Cubic, seconds(12.0));
+        one.transport = transport;
+        one.scheduler = Scheduling::Weave.into();
+        let rate = goodput_between(&run(vec![link], vec![one]), 0, 10.0, 12.0);
+        assert!(rate > 80.0, "{transport:?}: {rate}");
+    }
 }
 
 /// No run delivers more than its links carry, in any interval (samples of 100 ms may shift by what
