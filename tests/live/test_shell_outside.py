@@ -116,6 +116,15 @@ def test_names_both_versions_of_ip_and_every_path_lead_out(folder: Path, program
     assert "nameserver 10.91.0.3\noptions edns0\nsearch example.org" in done.stdout
 
 
+def test_addresses_of_ipv6_may_be_used_at_once(folder: Path) -> None:
+    """None is tentative until the kernel gets to it: routes from it were refused, now and then."""
+    done = behind(folder, shell("ip -6 -j addr show scope global"))
+    assert done.returncode == 0, done.stderr
+    addresses = [info for device in json.loads(done.stdout) for info in device["addr_info"]]
+    assert len(addresses) == 2
+    assert all(info.get("nodad") for info in addresses), addresses
+
+
 @pytest.mark.skipif(shutil.which("mptcpize") is None, reason="there is no mptcpize")
 def test_multipath_tcp_takes_all_paths_to_a_server_that_has_none(folder: Path) -> None:
     words = ["-o", "/dev/null", "-w", "%{size_download}", "http://page.test/big"]

@@ -20,8 +20,6 @@ from skyweave.live.world import wiring
 from skyweave.live.world.addresses import OUTSIDE, V4, V6, Family
 
 _MTU = 65520
-_NO_DAD = 2
-"""``IFA_F_NODAD`` (linux/if_addr.h): there is nobody else."""
 _IPPROTO_MPTCP = 262
 _RULES = """\
 table inet outside {{
@@ -76,7 +74,7 @@ def open_door(stack: Stack, network: int) -> None:
 
 def _address(ip: IPRoute, index: int, family: Family, ends: Ends) -> None:
     """Give the device its address and the default route."""
-    ip.addr("add", index=index, address=ends.own, prefixlen=ends.length, flags=_NO_DAD)
+    ip.addr("add", index=index, address=ends.own, prefixlen=ends.length, flags=wiring.NO_DAD)
     ip.route("add", dst=family.everywhere, gateway=ends.router, oif=index)
 
 

@@ -40,6 +40,10 @@ _SILENT = {
     "keep_addr_on_down": "1",  # as with IPv4
 }
 """IPv6 that says nothing by itself (ip-sysctl.rst)."""
+NO_DAD = 0x02
+"""``IFA_F_NODAD`` (linux/if_addr.h): an address that may be used at once. Without it even with no
+probes to send it is tentative until a worker of the kernel gets to it, and routes from it are
+refused (EINVAL)."""
 _RTAX_CC_ALGO = 16
 """Its number in linux/rtnetlink.h."""
 _MPTCP_SUBFLOW, _MPTCP_BACKUP = 1 << 1, 1 << 2
@@ -174,7 +178,9 @@ def wire_server(wires: list[Wire]) -> None:
         for family in wires[0].families:
             own = [family.server, *(family.server_over(wire.place) for wire in wires)]
             for address in own:
-                ip.addr("add", index=loopback, address=address, prefixlen=family.bits)
+                ip.addr(
+                    "add", index=loopback, address=address, prefixlen=family.bits, flags=NO_DAD
+                )
         for wire in wires:
             index = ip.link_lookup(ifname=wire.device)[0]
             ip.link("set", index=index, state="up", txqlen=QUEUE_PACKETS)
@@ -190,7 +196,7 @@ def wire_client(wire: Wire) -> None:
         ip.link("set", index=index, txqlen=QUEUE_PACKETS)
         for family in wire.families:
             own = family.client(wire.place)
-            ip.addr("add", index=index, address=own, prefixlen=family.bits)
+            ip.addr("add", index=index, address=own, prefixlen=family.bits, flags=NO_DAD)
             rule = {"family": family.number, "table": wire.table, "priority": wire.table}
             ip.rule("add", src=family.only(own), **rule)
 
