@@ -178,9 +178,7 @@ def wire_server(wires: list[Wire]) -> None:
         for family in wires[0].families:
             own = [family.server, *(family.server_over(wire.place) for wire in wires)]
             for address in own:
-                ip.addr(
-                    "add", index=loopback, address=address, prefixlen=family.bits, flags=NO_DAD
-                )
+                ip.addr("add", index=loopback, address=address, prefixlen=family.bits, flags=NO_DAD)
         for wire in wires:
             index = ip.link_lookup(ifname=wire.device)[0]
             ip.link("set", index=index, state="up", txqlen=QUEUE_PACKETS)
