@@ -41,3 +41,13 @@ def test_one_path_of_plain_tcp_has_no_scheduler_and_an_upload_has_the_client_sen
     assert "client: sender" in texts
     assert not [text for text in texts if "scheduler" in text]
     assert len([text for text in texts if " RTT" in text]) == 1
+
+
+def test_a_real_network_has_no_rates_to_draw() -> None:
+    """Nobody knows its capacity, delay and queue: the field engine's records say ``unknown``."""
+    unknown = {part: {"kind": "unknown"} for part in ("capacity", "delay", "queue", "loss")}
+    work = sw.Connection(workload=sw.Bulk(duration_s=2)).model_dump(mode="json")
+    run = {"paths": [{"name": "eth0", "down": unknown, "up": unknown}], "connections": [work]}
+    with drawing("topology"):
+        figure = topology_figure({**run, "stop_after_s": 2}, {}, Namer({"paths": {}}), "down")
+    assert "a real network" in [text.get_text() for text in figure.axes[0].texts]

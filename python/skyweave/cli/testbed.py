@@ -137,7 +137,7 @@ def pause(
 
 @testbed_app.command()
 def revoke(node: Node) -> None:
-    """Shut a node of yours out for ever; its runs end."""
+    """Revoke a node of yours permanently; its runs end."""
     with Testbed.open() as testbed:
         testbed.ask("DELETE", f"/nodes/{node}")
 

@@ -43,7 +43,7 @@ def submit(
     at: Annotated[
         str | None, typer.Option(metavar="TIME", help="UTC, such as 2027-01-15T08:00:00.")
     ] = None,
-    every: Annotated[int | None, typer.Option(metavar="S", help="Each so many seconds.")] = None,
+    every: Annotated[int | None, typer.Option(metavar="S", help="Period in seconds.")] = None,
     cron: Annotated[str | None, typer.Option(help="Five fields, UTC.")] = None,
     until: Annotated[str | None, typer.Option(metavar="TIME", help="For the last two.")] = None,
     trigger: Annotated[

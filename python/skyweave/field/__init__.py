@@ -3,7 +3,7 @@
 At the other end is a measurement server, of a testbed or one's own. What sends and receives is that
 of the engine ``live``: the kernel's TCP and Multipath TCP, our multipath QUIC, and own probes.
 
-* ``far``: the server as a run is told of it; ``knock``: the gate before it
+* ``far``: the server's address, ports and token; ``knock``: the gate before it
 * ``uplinks``: interfaces; ``check``: what cannot be, said before
 * ``line``, ``words``: what both sides say to each other; ``serve``: the server; ``client``: our end
 * ``carry``, ``probes``: one run; ``translate``: what the far side saw, by our clock and our paths

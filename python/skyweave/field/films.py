@@ -57,7 +57,7 @@ def offered(folder: Path | None, flow: FarFlow, port: int) -> Iterator[None]:
 
 
 def watched(flow: FarFlow, port: int, epoch_ns: int, interval_ns: int) -> dict[str, Any]:
-    """Return what nginx's sockets did until the flow's end, as a transfer of our own is told."""
+    """Return samples of nginx's sockets until the flow ends, in the format of our transfers."""
     watch = Watch(port, True, epoch_ns, interval_ns)
     time.sleep(max((epoch_ns + flow.end_ns - time.monotonic_ns()) / 1e9, 0.0))
     return told(watch.stop(), epoch_ns + flow.start_ns)

@@ -39,7 +39,7 @@ def edge_is_near(known: dict[str, ForecastFile], now_unix_s: float) -> bool:
 
 
 def send(place: tuple[str, int], publisher: Path) -> None:
-    """Upload for ever; when the connection breaks, over another one."""
+    """Upload without end; a broken connection is replaced by a new one."""
     awareness = Awareness(publisher)
     while True:
         try:
@@ -71,7 +71,7 @@ def _hear(end: socket.socket) -> None:
 
 
 def take(place: tuple[str, int]) -> None:
-    """Take uploads for ever."""
+    """Accept uploads without end."""
     with socket.create_server(place) as server:
         while True:
             end, _ = server.accept()

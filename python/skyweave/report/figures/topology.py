@@ -125,7 +125,10 @@ def _link(path: dict[str, Any], direction: str, duration_s: float) -> str:
     """Return what a link can do: rate, round trip, queue and loss, medians and 5 to 95 %."""
     link = path[direction]
     rates = capacity_in_bins(path, direction, BIN_S, duration_s)
-    rate = "unknown rate" if np.isnan(rates).any() else f"{_spread(rates)} Mbit/s"
+    unknown = link["capacity"]["kind"] == "unknown"  # a real network: nobody knows
+    if unknown or not rates.size:
+        return "a real network" if unknown else ""
+    rate = f"{_spread(rates)} Mbit/s"
     facts = [rate, f"{_spread(_round_trips_ms(path))} ms RTT", _queue(link["queue"])]
     if link["loss"]["kind"] != "none":
         facts.append(f"loss: {link['loss']['kind']}")

@@ -73,7 +73,7 @@ def change_node(
 
 @router.delete("/nodes/{name}")
 def revoke_node(request: Request, name: Name, asker: Asker = asks("nodes.revoke")) -> None:
-    """Shut a node, or a server, out for ever; its runs end."""
+    """Revoke a node or a server permanently; its runs end."""
     office = office_of(request)
     with office.keeper.turn(office.now()) as turn:
         _theirs(asker, _row(turn.connection, name))

@@ -2,7 +2,7 @@
 
     python3 measure.py SECONDS [FILE]
 
-Own probes to the server go first, for so many SECONDS (0: none). FILE is one of the server's (1MB,
+Own probes to the server go first, for SECONDS seconds (0: none). FILE is one of the server's (1MB,
 10MB, ...). Results: ``context.json``, what a trigger saw; ``probes/``; ``goodput.json``.
 """
 
