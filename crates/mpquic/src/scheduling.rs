@@ -32,6 +32,15 @@ pub(crate) struct Unsent {
     pub segment_bytes: u64,
 }
 
+/// What there is to send when nothing more leaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Supply {
+    Nothing,
+    /// Data that the peer's windows hold back.
+    Held,
+    Data,
+}
+
 /// Which path carries what.
 pub(crate) struct Scheduling {
     pub dispatch: Dispatch,
@@ -142,15 +151,18 @@ impl Scheduling {
     }
 
     /// Nothing more leaves now: when a pacer lets the next packet go, and which paths could have
-    /// sent more (what they sample is a lower bound, docs/model.md §1.5).
+    /// sent more (what they sample is a lower bound, docs/model.md §1.5). A sender that the peer's windows
+    /// hold back has data to send, and its samples count (draft-ietf-ccwg-bbr §4.1.2.4, Linux
+    /// `tcp_rate_check_app_limited`): else a connection with little memory never left Startup.
     pub fn note_limits(
         &mut self,
         now: Instant,
         packet_bytes: u64,
         paths: &mut Paths,
-        has_data: bool,
+        supply: Supply,
     ) {
-        let has_data = has_data || paths.values().any(|path| !path.queue.is_empty());
+        let is_queued = paths.values().any(|path| !path.queue.is_empty());
+        let has_data = supply == Supply::Data || is_queued;
         for path in paths.values_mut().filter(|path| path.is_open()) {
             if !path.window_has_room(packet_bytes) {
                 continue;
@@ -160,6 +172,9 @@ impl Scheduling {
             path.filled = has_data && view.is_some_and(|view| self.dispatch.fills(now, view));
             if path.filled {
                 continue; // what it delivers is all that it could
+            }
+            if ready <= now && supply == Supply::Held {
+                continue;
             }
             if ready <= now {
                 path.sampler.set_app_limited(path.in_flight);

@@ -5,6 +5,7 @@ mod paths;
 mod persist;
 mod scheduling;
 mod stats;
+mod subflows;
 mod upstream;
 mod v096;
 mod views;
@@ -20,8 +21,9 @@ use congestion::Group;
 use forecast::{Feed, Forecast};
 use persist::Persist;
 use recovery::{InOrderWaits, Reordering};
-use scheduler::{Dispatch, Scheduler};
+use scheduler::{Dispatch, PathSet, Scheduler};
 use std::collections::VecDeque;
+use subflows::Subflows;
 use units::{Instant, PathId};
 use views::Views;
 
@@ -61,8 +63,10 @@ pub struct Endpoint {
     dispatch: Dispatch,
     /// What coupled congestion controls of the subflows share.
     group: Group,
-    subflows: Vec<Option<Subflow>>,
+    subflows: Subflows,
     paths: Vec<PathState>,
+    /// Paths with an outage ahead, or at rest.
+    foreseen: PathSet,
     /// Data or a DATA_ACK came: further subflows may join (docs/model.md §2.3).
     fully_established: bool,
     send: SendBuffer,
@@ -108,8 +112,9 @@ impl Endpoint {
             config,
             dispatch: Dispatch::new(scheduler),
             group: Group::new(),
-            subflows: (0..paths).map(|_| None).collect(),
+            subflows: Subflows::new(paths),
             paths: (0..paths).map(|_| path()).collect(),
+            foreseen: PathSet::EMPTY,
             fully_established: false,
             outbox: VecDeque::new(),
             dirty: false,
@@ -130,6 +135,7 @@ impl Endpoint {
     /// The application has `bytes` more to send; the send buffer takes them as it has room.
     pub fn offer(&mut self, bytes: u64) {
         self.send.offer(bytes);
+        self.subflows.touch_all(); // those without data have some now
         self.dirty = true;
     }
 
@@ -139,7 +145,8 @@ impl Endpoint {
         let Some(state) = self.paths.get_mut(path.index()) else { return };
         if state.feed.update(forecast) {
             self.dirty = true;
-            if let Some(subflow) = &mut self.subflows[path.index()] {
+            self.foreseen = self.foreseen.with(path);
+            if let Some(subflow) = self.subflows.get_mut(path) {
                 subflow.tx.cc.on_forecast(&state.feed.boundaries());
             }
         }
@@ -183,47 +190,67 @@ impl Endpoint {
 
     fn fill(&mut self, now: Instant) {
         self.rest_paths(now);
-        for index in 0..self.subflows.len() {
-            self.send_handshake(now, index);
-            self.send_queued(now, index);
+        for path in self.subflows.active(now).iter() {
+            self.send_handshake(now, path);
+            self.send_queued(now, path);
         }
         self.tune_send_buffer();
         self.schedule(now);
-        let sends_data = self.send.offered() > 0;
-        for index in 0..self.subflows.len() {
-            let filled = self.is_filled(now, index);
-            let Some(subflow) = &mut self.subflows[index] else { continue };
-            if sends_data && subflow.is_established() && subflow.tx.note_app_limited(filled) {
-                self.views.outdate(subflow.path);
-            }
-            if subflow.rx.acks.is_due() && subflow.is_established() {
-                self.push_segment(now, index, Kind::Data, None);
-            }
-        }
+        self.end_round(now);
         self.announce_removals(now);
         self.check_persist(now);
+        self.subflows.settle();
+    }
+
+    fn end_round(&mut self, now: Instant) {
+        // Whether a path is filled changes with time.
+        if self.dispatch.capabilities().measures_delivery {
+            self.subflows.touch_all();
+        }
+        let sends_data = self.send.offered() > 0;
+        let held = self.is_held();
+        for path in self.subflows.active(now).iter() {
+            let filled = self.is_filled(now, path);
+            let Some(subflow) = self.subflows.get_mut(path) else { continue };
+            if !subflow.is_established() {
+                continue;
+            }
+            if sends_data {
+                subflow.tx.note_app_limited(filled, held);
+            }
+            if subflow.rx.acks.is_due() {
+                self.push_segment(now, path, Kind::Data, None);
+            }
+        }
+    }
+
+    /// The peer's window, and not a lack of data, keeps a connection from sending. Linux does not count that
+    /// as limited by the application (`tcp_rate_check_app_limited`).
+    fn is_held(&self) -> bool {
+        let next = self.send.next_new().filter(|_| self.config.mode == Mode::Tcp);
+        next.is_some_and(|(dsn, bytes)| !self.send.fits(dsn + bytes))
     }
 
     /// The scheduler, and not a lack of data, keeps a subflow from using its window (docs/weave.md, rule 8).
-    fn is_filled(&self, now: Instant, index: usize) -> bool {
+    fn is_filled(&self, now: Instant, path: PathId) -> bool {
         if !self.dispatch.capabilities().measures_delivery || self.send.next_new().is_none() {
             return false;
         }
-        let view = self.views.rows().iter().find(|view| view.id.index() == index);
+        let view = self.views.rows().iter().find(|view| view.id == path);
         view.is_some_and(|view| self.dispatch.fills(now, view))
     }
 
     /// `__mptcp_sync_sndbuf`: the connection may hold as much as its subflows together.
     fn tune_send_buffer(&mut self) {
         if self.config.autotune {
-            let lent: u64 = self.established().map(|subflow| subflow.tx.memory_bytes()).sum();
-            self.send.grow_to(lent.min(self.config.send_buffer_bytes));
+            let lent_bytes = self.subflows.lent_bytes();
+            self.send.grow_to(lent_bytes.min(self.config.send_buffer_bytes));
         }
     }
 
-    fn send_handshake(&mut self, now: Instant, index: usize) {
+    fn send_handshake(&mut self, now: Instant, path: PathId) {
         use crate::subflow::State;
-        let Some(subflow) = &mut self.subflows[index] else { return };
+        let Some(subflow) = self.subflows.get_mut(path) else { return };
         if !subflow.handshake.has_to_send() {
             return;
         }
@@ -234,25 +261,23 @@ impl Endpoint {
             State::Established => Kind::Data,
         };
         subflow.handshake.on_sent(now);
-        self.push_segment(now, index, kind, None);
+        self.push_segment(now, path, kind, None);
     }
 
-    fn send_queued(&mut self, now: Instant, index: usize) {
-        while let Some(subflow) = &mut self.subflows[index]
+    fn send_queued(&mut self, now: Instant, path: PathId) {
+        while let Some(subflow) = self.subflows.get_mut(path)
             && subflow.is_established()
             && let Some(payload) = subflow.tx.transmit(now)
         {
-            self.views.outdate(subflow.path);
-            self.push_segment(now, index, Kind::Data, Some(payload));
+            self.push_segment(now, path, Kind::Data, Some(payload));
         }
     }
 
-    fn push_segment(&mut self, now: Instant, index: usize, kind: Kind, payload: Option<Payload>) {
-        let waiting: u64 = self.subflows.iter().flatten().map(|s| s.rx.waiting_bytes()).sum();
-        let window_end = self.receive.advertise(waiting);
+    fn push_segment(&mut self, now: Instant, path: PathId, kind: Kind, payload: Option<Payload>) {
+        let window_end = self.receive.advertise(self.subflows.waiting_bytes());
         let data_ack = self.receive.next();
         let mode = self.config.mode;
-        let Some(subflow) = &mut self.subflows[index] else { return };
+        let Some(subflow) = self.subflows.get_mut(path) else { return };
         let sacks = subflow.rx.sacks(mode.sack_blocks());
         let (duplicate, echo) = subflow.rx.on_ack_sent();
         let headers = match payload {
@@ -274,13 +299,16 @@ impl Endpoint {
             removed: None,
             wire_bytes: headers + payload.map_or(0, |payload| payload.bytes),
         };
-        self.outbox.push_back((PathId(index as u8), segment));
+        self.outbox.push_back((path, segment));
     }
 
     fn announce_removals(&mut self, now: Instant) {
+        if self.removals.is_empty() {
+            return;
+        }
         let Some(path) = self.prober() else { return };
         for removed in std::mem::take(&mut self.removals) {
-            self.push_segment(now, path.index(), Kind::Data, None);
+            self.push_segment(now, path, Kind::Data, None);
             if let Some((_, segment)) = self.outbox.back_mut() {
                 segment.removed = Some(removed);
             }
@@ -291,8 +319,7 @@ impl Endpoint {
 
     /// When [`Endpoint::on_timeout`] has to be called at the latest.
     pub fn poll_timeout(&self) -> Option<Instant> {
-        let subflows = self.subflows.iter().flatten().map(Subflow::next_timer);
-        let first = subflows.min().unwrap_or(Instant::FAR_FUTURE);
+        let first = self.subflows.next_timer();
         let first = first.min(self.meta_at).min(self.dispatch.wake_at()).min(self.persist.at());
         (first != Instant::FAR_FUTURE).then_some(first)
     }
@@ -300,10 +327,9 @@ impl Endpoint {
     /// Fires every timer that is due.
     pub fn on_timeout(&mut self, now: Instant) {
         self.dirty = true;
-        self.views.outdate_all();
         self.rest_paths(now);
-        for index in 0..self.subflows.len() {
-            let Some(subflow) = &mut self.subflows[index] else { continue };
+        for path in self.subflows.active(now).iter() {
+            let Some(subflow) = self.subflows.get_mut(path) else { continue };
             subflow.handshake.on_timer(now);
             subflow.rx.acks.on_timer(now);
             if subflow.tx.next_timer() > now {
@@ -311,9 +337,9 @@ impl Endpoint {
             }
             let (effects, probe) = subflow.tx.on_timer(now);
             if probe.is_some() {
-                self.push_segment(now, index, Kind::Data, probe);
+                self.push_segment(now, path, Kind::Data, probe);
             }
-            self.apply(now, PathId(index as u8), &effects);
+            self.apply(now, path, &effects);
         }
         self.dispatch.on_timer(now);
         self.on_persist_timer(now);
@@ -340,10 +366,10 @@ impl Endpoint {
     }
 
     fn sender(&self, path: PathId) -> Option<&SubflowSender> {
-        self.subflows.get(path.index())?.as_ref().map(|subflow| &subflow.tx)
+        self.subflows.get(path).map(|subflow| &subflow.tx)
     }
 
     fn established(&self) -> impl Iterator<Item = &Subflow> {
-        self.subflows.iter().flatten().filter(|subflow| subflow.is_established())
+        self.subflows.iter().filter(|subflow| subflow.is_established())
     }
 }

@@ -54,6 +54,11 @@ impl Subflow {
         self.handshake.state() == State::Established
     }
 
+    /// What it adds to the send buffer of its connection (`__mptcp_sync_sndbuf`).
+    pub fn lent_bytes(&self) -> u64 {
+        if self.is_established() { self.tx.memory_bytes() } else { 0 }
+    }
+
     /// The next moment at which [`Subflow::on_timer`] has something to do.
     pub fn next_timer(&self) -> Instant {
         let ack = self.rx.acks.deadline().unwrap_or(Instant::FAR_FUTURE);

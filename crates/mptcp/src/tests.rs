@@ -245,14 +245,14 @@ fn autotuning_makes_room_for_twice_a_round_trip_up_to_the_limit() {
     assert_eq!(receive.advertise(0), 65_535);
     receive.insert(0, 20_000);
     receive.consume(u64::MAX);
-    receive.autotune(at(99), rtt);
+    receive.autotune(at(99), || rtt);
     assert_eq!(receive.advertise(0), 20_000 + 65_535, "the round is not over");
-    receive.autotune(at(100), rtt);
+    receive.autotune(at(100), || rtt);
     // Twice the 10,000 of the round before: 40,000, and twice the growth of that, 40,000.
     assert_eq!(receive.advertise(0), 20_000 + 120_000);
     receive.insert(20_000, 10_000);
     receive.consume(u64::MAX);
-    receive.autotune(at(200), rtt);
+    receive.autotune(at(200), || rtt);
     assert_eq!(receive.advertise(0), 30_000 + 120_000, "a slow round takes nothing back");
     receive.insert(130_000, 20_000);
     receive.consume(u64::MAX);
@@ -261,7 +261,7 @@ fn autotuning_makes_room_for_twice_a_round_trip_up_to_the_limit() {
     receive.consume(u64::MAX);
     receive.insert(150_000, 600_000);
     receive.consume(u64::MAX);
-    receive.autotune(at(300), rtt);
+    receive.autotune(at(300), || rtt);
     assert_eq!(receive.advertise(0), 750_000 + 1_000_000, "up to the limit");
 }
 

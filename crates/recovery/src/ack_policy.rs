@@ -66,6 +66,11 @@ impl AckPolicy {
         self.due |= self.short;
     }
 
+    /// A segment below the usual length waits for its acknowledgement.
+    pub fn is_short(&self) -> bool {
+        self.short
+    }
+
     /// Something else asks for an acknowledgement now (a window update, a handshake).
     pub fn request(&mut self) {
         self.due = true;

@@ -83,7 +83,7 @@ impl Meter {
         }
     }
 
-    /// Bytes of so many steps before the open one.
+    /// Bytes of the steps before the open one.
     fn closed(&self, steps: usize) -> u64 {
         (1..=steps as u64)
             .filter_map(|back| self.tick.checked_sub(back))

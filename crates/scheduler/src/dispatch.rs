@@ -109,7 +109,8 @@ impl Dispatch {
             _ => PathSet::EMPTY, // a wait, or what cannot be followed
         };
         let (mut now, mut queues) = (PathSet::EMPTY, PathSet::EMPTY);
-        for path in view.paths.iter().filter(|path| path.usable && chosen.contains(path.id)) {
+        let chosen = chosen.iter().filter_map(|id| view.path(id));
+        for path in chosen.filter(|path| path.usable) {
             if path.has_room {
                 now = now.with(path.id);
             } else if path.accepts(self.capabilities.queue_limit_windows) {

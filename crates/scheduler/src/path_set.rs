@@ -20,6 +20,18 @@ impl PathSet {
         Self(self.0 & !(1 << path.0))
     }
 
+    /// The paths in either set.
+    #[must_use]
+    pub const fn union(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// The paths in one of the sets alone.
+    #[must_use]
+    pub const fn symmetric_difference(self, other: Self) -> Self {
+        Self(self.0 ^ other.0)
+    }
+
     /// The paths in both sets.
     #[must_use]
     pub const fn common(self, other: Self) -> Self {

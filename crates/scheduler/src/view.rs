@@ -95,7 +95,8 @@ pub struct ConnectionView<'a> {
 impl ConnectionView<'_> {
     /// The path with this id.
     pub fn path(&self, id: PathId) -> Option<&PathView> {
-        self.paths.iter().find(|path| path.id == id)
+        let in_place = self.paths.get(id.index()).filter(|path| path.id == id);
+        in_place.or_else(|| self.paths.iter().find(|path| path.id == id))
     }
 
     /// Segments of `mss_bytes` that are not assigned yet, the one being scheduled included; at

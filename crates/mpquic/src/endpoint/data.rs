@@ -3,7 +3,7 @@
 use super::Endpoint;
 use crate::draft::Draft;
 use crate::handshake::Level;
-use crate::scheduling::{Copy, OVERHEAD_BYTES, Unsent};
+use crate::scheduling::{Copy, OVERHEAD_BYTES, Supply, Unsent};
 use crate::space::{Again, SentFrame, chunks_of};
 use crate::streams::Chunk;
 use crate::wire::Frame;
@@ -210,7 +210,11 @@ impl Endpoint {
 
     fn note_limits(&mut self, now: Instant) {
         let packet_bytes = self.packet_bytes();
-        let has_data = self.has_data() || self.has_control();
-        self.scheduling.note_limits(now, packet_bytes, &mut self.paths, has_data);
+        let supply = match () {
+            () if self.has_data() || self.has_control() => Supply::Data,
+            () if self.streams.is_stalled() => Supply::Held,
+            () => Supply::Nothing,
+        };
+        self.scheduling.note_limits(now, packet_bytes, &mut self.paths, supply);
     }
 }

@@ -6,7 +6,7 @@
 use crate::space::SentPacket;
 use units::{Duration, Instant};
 
-/// A size is given up when so many probes of it were lost (RFC 8899 §5.1.2, MAX_PROBES).
+/// A size is given up when this number of its probes was lost (RFC 8899 §5.1.2, MAX_PROBES).
 const MAX_PROBES: u32 = 3;
 /// A search ends where the next step would gain less.
 const LEAST_GAIN_BYTES: usize = 20;

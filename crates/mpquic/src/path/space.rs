@@ -24,6 +24,8 @@ pub(crate) struct Space {
     pub ecn: EcnSeen,
     /// Packets found lost lately, and when: they may be acknowledged yet.
     lost: VecDeque<(u64, Instant)>,
+    /// No number in `lost` is higher.
+    highest_lost: u64,
     /// The ranges of the last acknowledgement. The next one repeats most of them.
     acked: Vec<RangeInclusive<u64>>,
 }
@@ -37,35 +39,45 @@ pub(crate) struct Acked {
 
 impl Space {
     /// What an acknowledgement says for the first time: its ranges but the oldest ones that the
-    /// acknowledgement before had as well.
-    fn news<'ack>(&self, ack: &'ack AckFrame) -> &'ack [RangeInclusive<u64>] {
-        let pairs = ack.ranges.iter().rev().zip(self.acked.iter().rev());
+    /// acknowledgement before had as well, and the number that they begin with. A range that has grown
+    /// since is news from where it ended.
+    fn news<'ack>(&self, ack: &'ack AckFrame) -> (&'ack [RangeInclusive<u64>], u64) {
+        let oldest = ack.ranges.last().map_or(0, |range| *range.start());
+        let mut before = self.acked.iter().rev().skip_while(|range| *range.end() < oldest);
+        let pairs = ack.ranges.iter().rev().zip(before.clone());
         let known = pairs.take_while(|(range, before)| range == before).count();
-        &ack.ranges[..ack.ranges.len() - known]
+        let news = &ack.ranges[..ack.ranges.len() - known];
+        let first = news.last().map_or(0, |range| *range.start());
+        let before = before.nth(known).filter(|before| *before.start() == first);
+        (news, before.map_or(first, |before| before.end() + 1))
     }
 
     /// Takes the packets that an acknowledgement covers for the first time, in order of number, and
     /// counts those among them that had been found lost. `Err`: it covers what was never sent.
     pub fn take_acked(&mut self, ack: &AckFrame) -> Result<Acked, ()> {
         let mut packets = Vec::new();
-        let news = self.news(ack);
+        let (news, from) = self.news(ack);
         for range in news.iter().rev() {
-            if self.sent.has_unsent(range) {
+            let range = from.max(*range.start())..=*range.end();
+            if self.sent.has_unsent(&range) {
                 return Err(()); // RFC 9000 §13.1, §21.4
             }
-            for number in (*range.start()).max(self.sent.first())..=*range.end() {
+            for number in self.sent.first().max(*range.start())..=*range.end() {
                 packets.extend(self.sent.take(number).map(|packet| (number, packet)));
             }
         }
-        let spurious = self.take_spurious(news);
+        let spurious = self.take_spurious(news, from);
         let largest = ack.ranges.first().map(|range| *range.end());
         self.largest_acked = self.largest_acked.max(largest);
         self.acked.clone_from(&ack.ranges);
         Ok(Acked { packets, spurious })
     }
 
-    /// How many packets that were found lost are in these ranges.
-    fn take_spurious(&mut self, ranges: &[RangeInclusive<u64>]) -> u64 {
+    /// How many packets that were found lost are in these ranges, from a number on.
+    fn take_spurious(&mut self, ranges: &[RangeInclusive<u64>], from: u64) -> u64 {
+        if self.highest_lost < from {
+            return 0;
+        }
         let before = self.lost.len();
         let covers = |number: &u64| {
             let index = ranges.partition_point(|range| range.start() > number);
@@ -78,6 +90,8 @@ impl Space {
     fn remember_lost(&mut self, now: Instant, rtt: &Rtt, lost: &[(u64, SentPacket)]) {
         let keep = rtt.pto() * LOST_PTOS;
         self.lost.extend(lost.iter().map(|(number, _)| (*number, now)));
+        self.highest_lost =
+            lost.iter().fold(self.highest_lost, |most, (number, _)| most.max(*number));
         let excess = self.lost.len().saturating_sub(MAX_LOST);
         self.lost.drain(..excess);
         while self.lost.front().is_some_and(|(_, at)| *at + keep <= now) {

@@ -1,9 +1,12 @@
-//! Which packets came, against a plain set.
+//! Which packets came and which are acknowledged, against plain sets.
 
+use super::losses::packet;
+use crate::path::{Rtt, Space};
 use crate::space::Received;
+use crate::wire::AckFrame;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
-use units::{Duration, Instant};
+use units::{Duration, Instant, Ranges};
 
 proptest! {
     #[test]
@@ -37,6 +40,47 @@ proptest! {
             let ranges = received.ack(Instant::ZERO, 3).unwrap().ranges;
             prop_assert!(ranges.len() <= 64);
             prop_assert!(ranges.into_iter().flatten().all(|number| came.contains(&number)));
+        }
+    }
+
+    /// Whatever an acknowledgement repeats, extends or leaves out of those before, and whichever of them
+    /// comes late: each packet is taken once, by the first that covers it, and known as lost until then.
+    #[test]
+    fn an_acknowledgement_takes_what_it_is_the_first_to_cover(
+        steps in proptest::collection::vec((1_usize..6, 0_u64..u64::MAX, 0_usize..4, 0_usize..12), 1..60),
+    ) {
+        let (mut space, rtt) = (Space::default(), Rtt::default());
+        let (mut came, mut said) = (Ranges::default(), Vec::<AckFrame>::new());
+        let (mut outstanding, mut lost) = (BTreeSet::new(), BTreeSet::new());
+        for (sends, arrivals, left_out, late) in steps {
+            for _ in 0..sends {
+                outstanding.insert(space.sent.next());
+                space.sent.push(packet(Instant::ZERO));
+            }
+            let sent: Vec<u64> = outstanding.union(&lost).copied().collect();
+            for (place, number) in sent.into_iter().rev().take(64).enumerate() {
+                if arrivals >> place & 1 == 1 {
+                    came.insert(number..number + 1);
+                }
+            }
+            let mut ranges: Vec<_> = came.iter().rev().map(|one| one.start..=one.end - 1).collect();
+            ranges.truncate(ranges.len().saturating_sub(left_out).max(1));
+            if ranges.is_empty() {
+                continue;
+            }
+            said.push(AckFrame { delay: 0, ranges, ecn: None });
+            let ack = &said[said.len() - 1 - late.min(said.len() - 1) / 4];
+            let covered: BTreeSet<u64> = ack.ranges.iter().cloned().flatten().collect();
+            let acked = space.take_acked(ack).unwrap();
+            let taken: Vec<u64> = acked.packets.iter().map(|(number, _)| *number).collect();
+            prop_assert_eq!(&taken, &outstanding.intersection(&covered).copied().collect::<Vec<_>>());
+            prop_assert_eq!(acked.spurious, lost.intersection(&covered).count() as u64);
+            outstanding.retain(|number| !covered.contains(number));
+            lost.retain(|number| !covered.contains(number));
+            for (number, _) in space.take_lost(Instant::ZERO, &rtt) {
+                outstanding.remove(&number);
+                lost.insert(number);
+            }
         }
     }
 }

@@ -58,7 +58,9 @@ fn ack(reader: &mut Reader<'_>, with_ecn: bool) -> Result<AckFrame, WireError> {
     let count = reader.varint("ACK range count")?;
     let first = reader.varint("first ACK range")?;
     let mut smallest = largest.checked_sub(first).ok_or(bad)?;
-    let mut ranges = vec![smallest..=largest];
+    // A range is two bytes at least: a count that claims more takes no memory.
+    let mut ranges = Vec::with_capacity(1 + (count as usize).min(reader.left() / 2));
+    ranges.push(smallest..=largest);
     for _ in 0..count {
         let gap = reader.varint("gap")?;
         let len = reader.varint("ACK range length")?;

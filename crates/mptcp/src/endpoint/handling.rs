@@ -11,13 +11,12 @@ use units::{Duration, Instant, PathId};
 impl Endpoint {
     /// A segment came on `path`. Segments of unknown paths and of earlier subflows are ignored.
     pub fn handle(&mut self, now: Instant, path: PathId, segment: &Segment) {
-        if path.index() >= self.subflows.len() {
+        if !self.subflows.knows(path) {
             return;
         }
         self.dirty = true;
-        self.views.outdate(path);
         if let Some((removed, incarnation)) = segment.removed
-            && removed.index() < self.subflows.len()
+            && self.subflows.knows(removed)
             && self.paths[removed.index()].incarnation <= incarnation
         {
             self.close(now, removed);
@@ -25,7 +24,7 @@ impl Endpoint {
         if segment.kind == Kind::Syn {
             self.on_syn(now, path, segment);
         }
-        let current = self.subflows[path.index()].as_mut();
+        let current = self.subflows.get_mut(path);
         let Some(subflow) = current.filter(|s| s.incarnation == segment.incarnation) else {
             return;
         };
@@ -50,7 +49,7 @@ impl Endpoint {
         if self.config.role != Role::Server {
             return;
         }
-        match &mut self.subflows[path.index()] {
+        match self.subflows.get_mut(path) {
             Some(subflow) if subflow.incarnation >= segment.incarnation => {
                 if subflow.incarnation == segment.incarnation {
                     subflow.handshake.resend();
@@ -68,13 +67,13 @@ impl Endpoint {
     }
 
     fn on_syn_ack(&mut self, now: Instant, path: PathId) {
-        let Some(subflow) = &mut self.subflows[path.index()] else { return };
+        let Some(subflow) = self.subflows.get_mut(path) else { return };
         let rtt = subflow.handshake.on_syn_ack(now);
         subflow.rx.acks.request();
         if let Some(rtt) = rtt {
             self.sample_handshake(path, rtt);
         }
-        let established = self.subflows[path.index()].as_ref().is_some_and(|s| s.is_established());
+        let established = self.subflows.get(path).is_some_and(|s| s.is_established());
         if established {
             self.on_established(now, path);
         }
@@ -82,7 +81,7 @@ impl Endpoint {
 
     /// The third or the fourth ACK (or data that stands for it).
     fn on_confirmed(&mut self, now: Instant, path: PathId) {
-        let Some(subflow) = &mut self.subflows[path.index()] else { return };
+        let Some(subflow) = self.subflows.get_mut(path) else { return };
         let Some(rtt) = subflow.handshake.on_confirmed(now) else { return };
         if let Some(rtt) = rtt {
             self.sample_handshake(path, rtt);
@@ -91,7 +90,7 @@ impl Endpoint {
     }
 
     fn sample_handshake(&mut self, path: PathId, rtt: Duration) {
-        if let Some(subflow) = &mut self.subflows[path.index()]
+        if let Some(subflow) = self.subflows.get_mut(path)
             && !subflow.tx.rtt.has_sample()
         {
             subflow.tx.rtt.on_min_sample(rtt);
@@ -117,7 +116,7 @@ impl Endpoint {
 
     fn on_data(&mut self, now: Instant, path: PathId, segment: &Segment) {
         self.revive(now, path);
-        let Some(subflow) = &mut self.subflows[path.index()] else { return };
+        let Some(subflow) = self.subflows.get_mut(path) else { return };
         let effects = subflow.tx.on_ack(now, segment);
         if let Some(payload) = segment.payload {
             subflow.rx.on_answer(now, segment.echo);
@@ -154,8 +153,8 @@ impl Endpoint {
     fn after_reading(&mut self, now: Instant) {
         self.acknowledge_what_is_read();
         self.update_window(self.fed_by);
-        let rtts = self.subflows.iter().flatten().map(|subflow| subflow.rx.rtt());
-        self.receive.autotune(now, rtts.max().unwrap_or_default());
+        let rtts = self.subflows.iter().map(|subflow| subflow.rx.rtt());
+        self.receive.autotune(now, || rtts.max().unwrap_or_default());
     }
 
     /// With nothing left to read, and nothing that waits for a hole, short segments are acknowledged
@@ -164,8 +163,10 @@ impl Endpoint {
         if self.receive.waiting_bytes() > 0 || self.receive.unread_bytes() > 0 {
             return;
         }
-        for subflow in self.subflows.iter_mut().flatten() {
-            if subflow.rx.waiting_bytes() == 0 {
+        for path in self.subflows.with_short().iter() {
+            if let Some(subflow) = self.subflows.get_mut(path)
+                && subflow.rx.waiting_bytes() == 0
+            {
                 subflow.rx.acks.on_all_read();
             }
         }
@@ -173,9 +174,8 @@ impl Endpoint {
 
     /// A window that a filled hole or a reader reopens is announced at once (Linux `tcp_cleanup_rbuf`).
     fn update_window(&mut self, path: PathId) {
-        let waiting: u64 = self.subflows.iter().flatten().map(|s| s.rx.waiting_bytes()).sum();
-        if self.receive.has_reopened(waiting)
-            && let Some(subflow) = &mut self.subflows[path.index()]
+        if self.receive.has_reopened(self.subflows.waiting_bytes())
+            && let Some(subflow) = self.subflows.get_mut(path)
         {
             subflow.rx.acks.request();
         }

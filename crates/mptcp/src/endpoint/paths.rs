@@ -33,7 +33,7 @@ impl Endpoint {
     /// REMOVE_ADDR (RFC 8684 §3.4.2).
     pub(super) fn gone(&self) -> Vec<(PathId, u16)> {
         let told = |(index, state): (usize, &PathState)| {
-            let was = state.incarnation > 0 && self.subflows[index].is_none();
+            let was = state.incarnation > 0 && self.subflows.get(PathId(index as u8)).is_none();
             (was && !state.present).then_some((PathId(index as u8), state.incarnation))
         };
         let multipath = self.config.role == Role::Client && self.config.mode != Mode::Tcp;
@@ -46,15 +46,16 @@ impl Endpoint {
             return;
         }
         for index in 0..self.paths.len() {
-            let opened = self.subflows.iter().flatten().count();
+            let opened = self.subflows.iter().count();
             let may_open = self.fully_established && self.config.mode != Mode::Tcp || opened == 0;
             if !may_open {
                 return;
             }
-            if self.paths[index].present && self.subflows[index].is_none() {
+            let path = PathId(index as u8);
+            if self.paths[index].present && self.subflows.get(path).is_none() {
                 self.paths[index].incarnation += 1;
                 let handshake = Handshake::client(self.fully_established);
-                self.open(PathId(index as u8), self.paths[index].incarnation, handshake);
+                self.open(path, self.paths[index].incarnation, handshake);
             }
         }
     }
@@ -68,13 +69,13 @@ impl Endpoint {
         state.silent_periods = 0;
         state.optimised_at = None;
         state.walked_to = 0;
-        self.subflows[path.index()] = Some(subflow);
+        self.subflows.put(subflow);
         self.dirty = true;
     }
 
     /// Closes the subflow of `path`; what it held is reinjected on others (docs/model.md §2.5).
     pub(super) fn close(&mut self, now: Instant, path: PathId) {
-        let Some(subflow) = self.subflows[path.index()].take() else { return };
+        let Some(subflow) = self.subflows.take(path) else { return };
         self.views.outdate_all();
         self.paths[path.index()].past.add(&subflow.tx.stats, subflow.tx.delivered_bytes());
         let queued = match self.config.mode {

@@ -43,7 +43,7 @@ impl Endpoint {
             return;
         }
         if let Some(path) = self.prober() {
-            self.push_segment(now, path.index(), Kind::Probe, None);
+            self.push_segment(now, path, Kind::Probe, None);
             self.removals = self.gone(); // what the peer still holds of them may be what fills its memory
         }
         self.persist.sent += 1;

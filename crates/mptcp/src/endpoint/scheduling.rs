@@ -144,7 +144,7 @@ impl Endpoint {
             return PathSet::EMPTY;
         }
         let mode = self.config.mode;
-        let untried = self.subflows.iter().flatten().any(|subflow| {
+        let untried = self.subflows.iter().any(|subflow| {
             let state = &self.paths[subflow.path.index()];
             is_usable(mode, subflow, state) && !carried_by.contains(subflow.path)
         });
@@ -204,8 +204,7 @@ impl Endpoint {
 
     /// Puts a piece into the queue of a subflow, and on the wire if its window and pacing let it.
     pub(super) fn assign(&mut self, now: Instant, path: PathId, piece: &Piece, all: PathSet) {
-        let Some(subflow) = &mut self.subflows[path.index()] else { return };
-        self.views.outdate(path);
+        let Some(subflow) = self.subflows.get_mut(path) else { return };
         subflow.tx.assign(Mapping { dsn: piece.dsn, bytes: piece.bytes });
         self.dispatch.on_sent(now, path, piece.bytes);
         let is_first = all.iter().next() == Some(path);
@@ -228,16 +227,21 @@ impl Endpoint {
                 self.restart_meta_timer(now);
             }
         }
-        self.send_queued(now, path.index());
+        self.send_queued(now, path);
     }
 
     /// Lets paths rest that the scheduler wants to rest before a foreseen outage, and sends what they
     /// hold back on the others.
     pub(super) fn rest_paths(&mut self, now: Instant) {
         let mode = self.config.mode;
-        for subflow in self.subflows.iter_mut().flatten().filter(|s| s.is_established()) {
-            let state = &mut self.paths[subflow.path.index()];
+        for path in self.foreseen.iter() {
+            let Some(subflow) = self.subflows.get_mut(path) else { continue };
+            if !subflow.is_established() {
+                continue;
+            }
+            let state = &mut self.paths[path.index()];
             if !state.feed.advance(now) && !subflow.tx.is_resting() {
+                self.foreseen = self.foreseen.without(path);
                 continue;
             }
             let view = path_view(mode, subflow, state, false);
@@ -245,7 +249,7 @@ impl Endpoint {
                 continue;
             }
             for piece in subflow.tx.held_back() {
-                self.send.reinject_held_back(piece.dsn..piece.dsn + piece.bytes, subflow.path);
+                self.send.reinject_held_back(piece.dsn..piece.dsn + piece.bytes, path);
             }
         }
     }

@@ -56,12 +56,10 @@ impl Endpoint {
     /// Counts silent periods of subflows with data outstanding; five of them make one stale,
     /// provided that another is not silent too.
     fn check_stale(&mut self, now: Instant) {
-        for index in 0..self.subflows.len() {
-            let Some(subflow) = &self.subflows[index] else { continue };
-            if !subflow.is_established() || subflow.tx.is_idle() {
-                continue;
-            }
-            let state = &mut self.paths[index];
+        let busy = self.established().filter(|subflow| !subflow.tx.is_idle());
+        let busy: Vec<PathId> = busy.map(|subflow| subflow.path).collect();
+        for path in busy {
+            let state = &mut self.paths[path.index()];
             if state.silent_periods == 0 {
                 state.silent_periods = 1;
                 state.heard_at_check = state.last_heard;
@@ -70,8 +68,8 @@ impl Endpoint {
             } else {
                 state.silent_periods = 0;
             }
-            if state.silent_periods > STALE_LOSS_COUNT && !state.failed && self.has_better(index) {
-                self.mark_stale(now, PathId(index as u8));
+            if state.silent_periods > STALE_LOSS_COUNT && !state.failed && self.has_better(path) {
+                self.mark_stale(now, path);
             }
         }
     }
@@ -92,17 +90,18 @@ impl Endpoint {
         }
     }
 
-    fn has_better(&self, than: usize) -> bool {
+    fn has_better(&self, than: PathId) -> bool {
         self.established().any(|subflow| {
             let state = &self.paths[subflow.path.index()];
             let limit = STALE_LOSS_COUNT - 1;
-            subflow.path.index() != than && !state.failed && state.silent_periods < limit
+            subflow.path != than && !state.failed && state.silent_periods < limit
         })
     }
 
     /// Stops using a subflow and reinjects everything without DATA_ACK elsewhere.
     fn mark_stale(&mut self, now: Instant, path: PathId) {
         self.paths[path.index()].failed = true;
+        self.views.outdate(path);
         let count = self.send.reinject_all();
         self.note(now, Some(path), EventKind::Failed);
         self.note(now, Some(path), EventKind::Reinjected(count));

@@ -17,6 +17,7 @@ impl Endpoint {
     pub(super) fn on_subflow_timeout_v096(&mut self, now: Instant, path: PathId) {
         let state = &mut self.paths[path.index()];
         if !std::mem::replace(&mut state.failed, true) {
+            self.views.outdate(path);
             self.note(now, Some(path), EventKind::Failed);
             self.dispatch.on_path_event(now, path, PathEvent::Failed);
         }
@@ -29,7 +30,7 @@ impl Endpoint {
     }
 
     fn reinject_from(&mut self, now: Instant, path: PathId) {
-        let Some(subflow) = &self.subflows[path.index()] else { return };
+        let Some(subflow) = self.subflows.get(path) else { return };
         let mut count = 0;
         for piece in subflow.tx.outstanding() {
             let Some(segment) = self.send.segment_mut(piece.dsn) else { continue };
@@ -123,9 +124,8 @@ impl Endpoint {
             .find(|slow| self.sender(**slow).is_some_and(|tx| tx.ca() == CaState::Open));
         let Some(&guilty) = guilty else { return };
         self.paths[path.index()].optimised_at = Some(now);
-        if let Some(subflow) = &mut self.subflows[guilty.index()] {
+        if let Some(subflow) = self.subflows.get_mut(guilty) {
             subflow.tx.cc.penalise();
-            self.views.outdate(guilty);
         }
         self.window_blocked = true;
         self.totals.penalisations += 1;

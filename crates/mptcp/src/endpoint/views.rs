@@ -8,12 +8,15 @@ use units::{Instant, PathId};
 
 /// The views of all established subflows, and which of them no longer hold.
 ///
-/// Building one is a good part of what a packet costs, and most packets concern one path alone: whoever
-/// changes a subflow says so.
+/// Building one is a good part of what a packet costs, and most packets concern one path alone: only those
+/// of subflows that were borrowed since are built anew.
 #[derive(Debug)]
 pub(super) struct Views {
     rows: Vec<PathView>,
+    /// The state of these paths changed, besides their subflows.
     outdated: PathSet,
+    /// The paths that carried the piece of the last decision.
+    carried_by: PathSet,
     /// Subflows came or went, or what changed is not one path's business.
     all_outdated: bool,
 }
@@ -21,7 +24,7 @@ pub(super) struct Views {
 impl Views {
     pub fn new(paths: usize) -> Self {
         let rows = Vec::with_capacity(paths);
-        Self { rows, outdated: PathSet::EMPTY, all_outdated: true }
+        Self { rows, outdated: PathSet::EMPTY, carried_by: PathSet::EMPTY, all_outdated: true }
     }
 
     /// As they were at the last [`Endpoint::refresh_views`].
@@ -29,7 +32,17 @@ impl Views {
         &self.rows
     }
 
-    /// The subflow of one path changed.
+    fn row(&mut self, path: PathId) -> Option<&mut PathView> {
+        let in_place = self.rows.get(path.index()).is_some_and(|view| view.id == path);
+        let place = if in_place { Some(path.index()) } else { self.place(path) };
+        self.rows.get_mut(place?)
+    }
+
+    fn place(&self, path: PathId) -> Option<usize> {
+        self.rows.binary_search_by_key(&path, |view| view.id).ok()
+    }
+
+    /// The state of a path changed, besides its subflow.
     pub fn outdate(&mut self, path: PathId) {
         self.outdated = self.outdated.with(path);
     }
@@ -47,7 +60,8 @@ impl Endpoint {
         // What a path may repeat changes with what the others send.
         if views.all_outdated || repeats {
             views.rows.clear();
-            for subflow in self.subflows.iter().flatten().filter(|one| one.is_established()) {
+            self.subflows.take_unviewed();
+            for subflow in self.subflows.iter().filter(|one| one.is_established()) {
                 let state = &mut self.paths[subflow.path.index()];
                 state.feed.advance(now);
                 let tried = carried_by.contains(subflow.path);
@@ -58,21 +72,15 @@ impl Endpoint {
                 views.rows.push(view);
             }
         } else {
-            for view in &mut views.rows {
-                let state = &mut self.paths[view.id.index()];
+            let changed = self.subflows.take_unviewed().union(views.outdated).union(self.foreseen);
+            let changed = changed.union(views.carried_by.symmetric_difference(carried_by));
+            for path in changed.iter() {
+                let (Some(row), Some(subflow)) = (views.row(path), self.subflows.get(path)) else {
+                    continue; // not established
+                };
+                let state = &mut self.paths[path.index()];
                 state.feed.advance(now);
-                let tried = carried_by.contains(view.id);
-                let Some(subflow) = &self.subflows[view.id.index()] else { continue };
-                if views.outdated.contains(view.id) {
-                    *view = path_view(mode, subflow, state, tried);
-                } else {
-                    (view.tried, view.forecast) = (tried, state.feed.outage());
-                }
-                let delivery = view.delivery;
-                debug_assert_eq!(
-                    *view,
-                    PathView { delivery, ..path_view(mode, subflow, state, tried) }
-                );
+                *row = path_view(mode, subflow, state, carried_by.contains(path));
             }
         }
         if self.dispatch.capabilities().measures_delivery {
@@ -80,6 +88,7 @@ impl Endpoint {
                 view.delivery = self.dispatch.delivery(now, view.id);
             }
         }
+        views.carried_by = carried_by;
         views.outdated = PathSet::EMPTY;
         views.all_outdated = false;
     }

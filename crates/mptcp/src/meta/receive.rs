@@ -125,9 +125,11 @@ impl ReceiveBuffer {
         2 * left <= self.limit_bytes && free > 0 && free >= 2 * left
     }
 
-    /// Lets the buffer grow, if it may: called with the receiver's largest RTT of the subflows.
-    pub fn autotune(&mut self, now: Instant, rtt: Duration) {
+    /// Lets the buffer grow, if it may: `rtt` is asked for the receiver's largest
+    /// RTT of the subflows.
+    pub fn autotune(&mut self, now: Instant, rtt: impl FnOnce() -> Duration) {
         let Some(state) = &mut self.autotune else { return };
+        let rtt = rtt();
         if rtt.is_zero() || now - state.round_start < rtt {
             return;
         }

@@ -12,7 +12,6 @@ use recovery::{Prr, RttEstimator, Scoreboard, SentPacket, UndoPoint};
 use std::collections::VecDeque;
 use units::{Bitrate, Duration, Instant};
 
-/// A piece of the stream that was assigned to the subflow.
 /// `TCP_INIT_CWND`.
 const INITIAL_WINDOW_PACKETS: u64 = 10;
 /// Memory that a segment of 1448 bytes counts for, `per_mss` of `tcp_sndbuf_expand`: 2048 for
@@ -21,6 +20,7 @@ const SEGMENT_MEMORY_BYTES: u64 = 2304;
 /// Memory that it takes once it was sent (its `truesize`); unsent ones lie together, without gaps.
 const SENT_SEGMENT_MEMORY_BYTES: u64 = 2064;
 
+/// A piece of the stream that was assigned to the subflow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Mapping {
     pub dsn: u64,
@@ -401,9 +401,8 @@ impl SubflowSender {
     /// Ends a round of sending: with an open window and nothing queued, the application or the
     /// scheduler was the limit (docs/model.md §1.5). `filled`: the scheduler wants no more in flight; what
     /// is delivered is then all that the path could, and a quarter of the window counts as all of it
-    /// (docs/weave.md, rule 8). True when the send memory grew.
-    pub fn note_app_limited(&mut self, filled: bool) -> bool {
-        let memory_bytes = self.memory_bytes;
+    /// (docs/weave.md, rule 8). `held`: there is more to send, and the peer's window does not admit it.
+    pub fn note_app_limited(&mut self, filled: bool, held: bool) {
         let idle_window = self.in_flight_packets() < self.cwnd_packets();
         if idle_window {
             // tcp_should_expand_sndbuf: not while the window is full
@@ -416,13 +415,12 @@ impl SubflowSender {
         let at_rest = self.rest_until != Instant::ZERO;
         let drained = at_rest || self.queue.is_empty() && self.board.lost_packets() == 0;
         let in_use = filled && 4 * self.in_flight_packets() >= self.cwnd_packets();
-        if looked_at && drained && idle_window && !filled {
+        if looked_at && drained && idle_window && !filled && !held {
             let in_flight_bytes = self.board.in_flight_bytes();
             self.board.sampler().set_app_limited(in_flight_bytes);
         } else if !idle_window || in_use {
             self.limited = true;
             self.limited_until = self.board.next();
         }
-        self.memory_bytes > memory_bytes
     }
 }

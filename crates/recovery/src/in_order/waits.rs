@@ -2,7 +2,7 @@ use hdrhistogram::Histogram;
 use std::ops::AddAssign;
 use units::{Duration, Instant, PathId};
 
-/// Longer waits count as one of so many microseconds (71 minutes).
+/// Longer waits count as this number of microseconds (71 minutes).
 const MOST_US: u64 = u32::MAX as u64;
 /// Quantiles are known to 1 %.
 const DIGITS: u8 = 2;

@@ -3,7 +3,7 @@
 use super::world::*;
 use crate::Transport;
 use congestion::Algorithm as Congestion;
-use link::CapacityConfig;
+use link::{CapacityConfig, QueueConfig};
 use mptcp::Mode;
 use scheduler::Algorithm as Scheduling;
 
@@ -85,6 +85,26 @@ fn a_window_that_weave_holds_back_grows_with_the_link() {
         one.scheduler = Scheduling::Weave.into();
         let rate = goodput_between(&run(vec![link], vec![one]), 0, 10.0, 12.0);
         assert!(rate > 80.0, "{transport:?}: {rate}");
+    }
+}
+
+/// A receive window of twice what a path holds keeps a sender from sending although it has data. That is not
+/// the application's limit (docs/model.md §1.5): BBR would never leave Startup, and overflow the queue
+/// to the end of the run.
+#[test]
+fn bbr_leaves_startup_although_the_receive_window_is_the_limit() {
+    for transport in [Transport::Tcp, Transport::Mpquic] {
+        let mut link = path("a", 200.0, 44.0);
+        link.down.queue = QueueConfig::DropTail { packets: Some(1000), bytes: None };
+        let mut one = connection(Mode::Tcp, Congestion::Bbr, seconds(10.0));
+        one.transport = transport;
+        (one.send_buffer_bytes, one.receive_buffer_bytes) = (64_000_000, 3_000_000);
+        let outcome = run(vec![link], vec![one]);
+        let down = &outcome.totals.links["a.down"];
+        let lost = down.dropped_queue as f64 / down.in_packets as f64;
+        assert!(lost < 0.02, "{transport:?}: {lost}");
+        let rate = goodput_between(&outcome, 0, 5.0, 10.0);
+        assert!(rate > 175.0, "{transport:?}: {rate}");
     }
 }
 
