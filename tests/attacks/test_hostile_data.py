@@ -119,7 +119,7 @@ def test_fifteen_bytes_of_mahimahi_ask_for_74_gib(tmp_path: Path) -> None:
 
 
 def bomb(file: Path, mib: int, content: bytes = b"0\n") -> None:
-    """A gzip file that unpacks to so many MiB of the same."""
+    """A gzip file that unpacks to a number of MiB of one byte."""
     packer = zlib.compressobj(9, zlib.DEFLATED, zlib.MAX_WBITS | 16)
     part = content * (MIB // len(content))
     with file.open("wb") as opened:

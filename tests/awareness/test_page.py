@@ -162,7 +162,7 @@ READER = r"""
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Reads until so many hints were seen; each must be whole: all its numbers come from one. */
+/* Reads a given number of hints; each must be whole: all its numbers come from one. */
 int main(int argc, char **argv)
 {
     int file = open(argv[1], O_RDONLY);

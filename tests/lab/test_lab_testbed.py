@@ -131,7 +131,7 @@ def test_a_second_lab_and_a_taken_port_are_refused(monkeypatch, tmp_path):
     monkeypatch.setattr(town, "ONLY_ONE", f"\0skyweave-test-{os.getpid()}")
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        with pytest.raises(TestbedError, match=f"127.0.0.1:{port} cannot be had.*--port"):
+        with pytest.raises(TestbedError, match=f"127.0.0.1:{port} is not available.*--port"):
             Town(HERE, tmp_path, port, 60.0, 1).__enter__()
     with socket.socket(socket.AF_UNIX) as other:
         other.bind(town.ONLY_ONE)

@@ -17,7 +17,7 @@ SLOTS = 21
 
 
 def watched(source, dish, clock, seconds: int):
-    """Return what a source says in so many seconds of a dish."""
+    """Return what a source says of a number of seconds of a dish."""
     said: list = []
     began = clock.now
     with Client(dish.host, timeout_s=60) as client:

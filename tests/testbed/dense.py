@@ -5,7 +5,7 @@
 
 Three owners' machines in namespaces, a node on each, one of them with a measurement server in the
 world beyond, and an orchestrator that all three reach. Runs of 2 to 5 s follow each other on every
-node; orchestrator, nodes and server are each killed (-9) so many times at random moments. The JSON
+node; orchestrator, nodes and server are each killed (-9) KILLS times at random moments. The JSON
 has the cause of each run that is not done, and the causes in groups; logs and rows are kept.
 """
 

@@ -218,7 +218,7 @@ def test_a_hundred_kills_at_random_moments_leave_the_kernel_as_it_was(
 
 
 def _once(chance: random.Random, worker: subprocess.Popen[str]) -> None:
-    """Kill after so many system calls of its choice: a random number of reads of its CPU time."""
+    """Kill after a random number of reads of its CPU time."""
     stat = Path(f"/proc/{worker.pid}/stat")
     used: Callable[[], int] = lambda: sum(map(int, stat.read_text().split()[13:15]))  # noqa: E731
     wanted = used() + chance.randrange(6)

@@ -161,7 +161,7 @@ def test_a_report_is_numbers_or_refused(content):
 
 
 def test_a_file_that_is_not_there_is_warned_of(tmp_path):
-    with pytest.raises(DataError, match="no weather to be had"):
+    with pytest.raises(DataError, match="no weather available"):
         Weather(kind="weather", file=str(tmp_path / "none.json")).read()
 
 

@@ -179,7 +179,7 @@ struct Client {
 }
 
 impl Client {
-    /// Asks for the download beside the objects, if one is wanted and a stream can be had.
+    /// Asks for the download beside the objects, if one is wanted and a stream is available.
     fn begin_background(&mut self, streams: &mut dyn Streams) {
         if matches!(self.background, Background::Wanted)
             && !streams.has_one_stream()

@@ -159,7 +159,7 @@ impl TransferServer {
     /// Listens, with a new certificate.
     ///
     /// # Errors
-    /// An address that cannot be had, or a behaviour that makes no sense.
+    /// An address that is not available, or a behaviour that makes no sense.
     pub fn bind(address: SocketAddr, behaviour: &Behaviour) -> Result<Self, SocketError> {
         let identity = Identity::self_signed(&[NAME.to_owned()])?;
         let config = ServerConfig {

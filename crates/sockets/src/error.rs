@@ -21,7 +21,7 @@ pub enum SocketError {
         /// Whom it was to reach.
         remote: SocketAddr,
     },
-    /// The socket cannot be had.
+    /// The socket cannot be opened.
     #[error("{address} cannot be used: {reason}")]
     Bind {
         /// What was to be bound.

@@ -101,7 +101,7 @@ impl KernelListener {
     /// Listens where the plan says.
     ///
     /// # Errors
-    /// An address, a transport or a congestion control that cannot be had.
+    /// An address, a transport or a congestion control that is not available.
     pub fn bind(plan: KernelPlan) -> Result<Self, SocketError> {
         let listen = || {
             let socket = plan.socket()?;

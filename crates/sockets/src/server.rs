@@ -94,7 +94,7 @@ impl Server {
     /// Listens on `address`.
     ///
     /// # Errors
-    /// An address or port that cannot be had.
+    /// An address or port that is not available.
     pub fn bind(address: SocketAddr, mut config: ServerConfig) -> Result<Self, SocketError> {
         let socket = Socket::listen(address)?;
         config.qlog.as_deref().map_or(Ok(()), log::prepare)?;

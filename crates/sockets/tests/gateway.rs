@@ -75,7 +75,7 @@ impl Said {
         self.more.notify_all();
     }
 
-    /// Waits until `which` was said so many times.
+    /// Waits until `which` was said `count` times.
     fn wait(&self, times: usize, which: impl Fn(&Passed) -> bool) -> Vec<Passed> {
         let mut all = self.all.lock().unwrap();
         loop {

@@ -58,7 +58,7 @@ class FieldServer:
         """Take ``ports``: the first for words and probes, the others for data.
 
         ``films``: the folder of those that players may be served. Raises :class:`ConfigError` if
-        the ports cannot be had.
+        a port is not available.
         """
         self.films = films
         self._address, self._data, self._token = address, list(ports[1:]), token.encode()
@@ -69,7 +69,7 @@ class FieldServer:
             self._listening = socket.create_server((address, ports[0]))
         except OSError as error:
             raise ConfigError(
-                f"{address}:{ports[0]} cannot be had ({error.strerror}); choose another --listen"
+                f"{address}:{ports[0]} is not available ({error.strerror}); choose another --listen"
             ) from None
         self.port: int = self._listening.getsockname()[1]
         try:

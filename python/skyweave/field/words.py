@@ -86,7 +86,7 @@ class Go(Word):
 
     do: Literal["go"] = "go"
     run: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{16,64}$")]
-    """By which the answer can be had later, if this connection breaks."""
+    """Names the answer, to fetch it later if this connection breaks."""
     epoch_ns: Count
     """Second 0, by the server's clock."""
     interval_ns: Annotated[int, Field(ge=10_000_000, le=60 * SECOND_NS)]

@@ -66,7 +66,7 @@ class Agent:
     def _spawn(self, message: Message) -> Message:
         """Start a program in the background; answer when it has opened a socket, or soon after.
 
-        With ``keep`` its output can be had by ``collect``; with ``log`` all that it says goes to
+        With ``keep`` ``collect`` returns its output; with ``log`` all that it says goes to
         that file.
         """
         before = _sockets()

@@ -48,7 +48,7 @@ class Passed:
 
     ``opened``, ``closed``: the connection between both; a further ``path``; ``begun``, ``refused``,
     ``ended``: a TCP connection of ``who`` with ``origin``, and the bytes towards it (``up``) and
-    from it; ``missed``: so many more events.
+    from it; ``missed``: the number of events that were dropped.
     """
 
     kind: str

@@ -33,7 +33,7 @@ class Serve:
 class Served:
     """What happened: ``opened``; a further ``path``, from what address; ``asked`` for what (None
     bytes: no such file); ``refused``, what and by which status (``bytes``); ``failed``, what and
-    why; ``closed``; ``missed``, so many more."""
+    why; ``closed``; ``missed``, how many were dropped."""
 
     kind: str
     client: str

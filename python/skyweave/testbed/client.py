@@ -265,7 +265,7 @@ class Testbed:
                 if answer.status_code not in (200, 206):
                     answer.read()
                     if answer.status_code == 503:
-                        raise NoAnswerError(f"{draft.name}: is not to be had now; try again")
+                        raise NoAnswerError(f"{draft.name}: is not available now; try again")
                     _content(answer)
                 goes_on = answer.headers.get("content-range", "").startswith(f"bytes {held}-")
                 with draft.open("ab" if held and goes_on else "wb") as file:

@@ -47,7 +47,7 @@ class Curve:
         return self.received[place - 1] if place else 0
 
     def when(self, received: int) -> float | None:
-        """Return when so many bytes are there; ``None``: never."""
+        """Return when this number of bytes is there; ``None``: never."""
         place = bisect.bisect_left(self.received, received)
         return self.times_s[place] if place < len(self.times_s) else None
 

@@ -45,7 +45,7 @@ impl Ceiling {
         }
     }
 
-    /// The queue that may be had of what is wanted.
+    /// The part of the wanted queue that there is room for.
     pub fn limit(&self, wanted: Duration) -> Duration {
         self.limit.map_or(wanted, |(limit, _)| wanted.min(limit))
     }

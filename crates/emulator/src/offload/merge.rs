@@ -77,7 +77,7 @@ impl Run {
     }
 }
 
-/// The header for a run of so many frames.
+/// The header for a run of frames.
 fn header(first: &Frame, layout: Layout, frames: usize) -> Header {
     let gso_type = match (layout.protocol, layout.is_v4) {
         _ if frames == 1 => Header::GSO_NONE,

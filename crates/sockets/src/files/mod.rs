@@ -132,7 +132,7 @@ pub fn check_token(token: &str) -> Result<(), SocketError> {
     Err(SocketError::Config(say.into()))
 }
 
-/// What the answers to one of so many clients may occupy.
+/// What the answers to one client may occupy, by the number of clients.
 fn share(clients: usize) -> u64 {
     (ANSWER_BYTES / clients.max(1) as u64).clamp(LEAST_ANSWER_BYTES, CLIENT_ANSWER_BYTES)
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// One range as a client asks for it: from here to there, or so many at the end.
+/// One range as a client asks for it: from one byte to another, or a number of bytes at the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Asked {
     From(u64, Option<u64>),

@@ -78,7 +78,7 @@ impl Doors {
     /// Listens.
     ///
     /// # Errors
-    /// An address that others reach, or that cannot be had.
+    /// An address that others reach, or one that is not available.
     pub fn bind(doors: &[Door]) -> Result<Self, SocketError> {
         let poller = Poller::new().map_err(SocketError::Wait)?;
         let mut open = Vec::new();

@@ -9,7 +9,7 @@ pub const MAX_HORIZON: usize = 5;
 
 /// What the network will carry.
 pub trait Outlook {
-    /// Seconds that so many megabits take, when they are asked for so long from now.
+    /// Seconds that a number of megabits takes, when asked for a time from now.
     fn seconds_for(&self, from_s: f64, megabits: f64) -> f64;
 
     /// Whether a plan waits for room in the buffer. Where the rate is the same always, it makes no

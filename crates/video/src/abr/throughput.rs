@@ -17,7 +17,7 @@ pub const INFO: Info = Info {
     }],
 };
 
-/// A download is looked at from here on, and given up beyond so many chunk lengths.
+/// A download is looked at from here on, and given up beyond this number of chunk lengths.
 const GRACE_S: f64 = 0.5;
 const TOO_LONG_CHUNKS: f64 = 1.8;
 

@@ -17,7 +17,7 @@ fn ms(ms: u64) -> Instant {
     Instant::from_millis(ms)
 }
 
-/// Delivers picture after picture, so many milliseconds apart, but nothing in the gap.
+/// Delivers pictures at a constant interval in milliseconds, but none in the gap.
 fn deliver(mut player: Box<dyn Player>, each_ms: u64, gap: (u64, u64)) -> Box<dyn Player> {
     for n in 1..=250 {
         let at = n * each_ms;

@@ -21,7 +21,7 @@ LEAST_KNOWN = 10
 VISIBLE = 2.0
 """A handover is visible if the level moves this many times as far as levels drift in a slot."""
 INFLATED = 2.0
-"""Times the median level of the last five minutes; for rates, so many times below."""
+"""Times the median level of the last five minutes; for rates, this many times below."""
 FEATURES = ("1", "at the last edge", "last minute", "five minutes", "level", "drift", "outage")
 
 

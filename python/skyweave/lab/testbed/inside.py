@@ -1,8 +1,8 @@
 """The first process of the lab's namespaces: ``python -m …testbed.inside CHANNEL DOOR``.
 
 Descriptors: of the channel to the host, and of a socket that listens there. It makes a network for
-each machine, joins them to the world by the relay, and starts programs as it is told. When the host
-hangs up it ends all of them, and the kernel ends the rest of its PID namespace.
+each machine, joins them to the world by the relay, and starts the programs that the host names.
+When the host hangs up it ends all of them, and the kernel ends the rest of its PID namespace.
 """
 
 from __future__ import annotations

@@ -193,7 +193,7 @@ def _door(port: int) -> Iterator[socket.socket]:
         door = socket.create_server(("127.0.0.1", port))
     except OSError as error:
         raise TestbedError(
-            f"127.0.0.1:{port} cannot be had ({error.strerror}); name another with --port"
+            f"127.0.0.1:{port} is not available ({error.strerror}); name another with --port"
         ) from None
     with door:
         yield door

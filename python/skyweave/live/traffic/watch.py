@@ -12,7 +12,7 @@ from typing import Any
 from skyweave.live.traffic.diag import Diagnosis, Multipath, Subflow
 
 _SELDOM = 10
-"""Each so many looks, what changes little: to go through its sockets takes the kernel a while."""
+"""Every tenth look takes in what changes little, which takes the kernel a while to go through."""
 _NICE = -10
 
 

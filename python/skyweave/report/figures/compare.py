@@ -27,7 +27,7 @@ LEGEND_LETTERS = 120
 WIDTH = 0.8
 """Of a group, in units of the distance of two groups."""
 FEW = 12
-"""Up to so many runs are drawn one by one."""
+"""Up to this number runs are drawn one by one."""
 
 
 @of_settings("compare")

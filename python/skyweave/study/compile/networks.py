@@ -68,7 +68,7 @@ def real_path(name: str, spec: PathSpec, settings: LinkSettings) -> config.Path:
 def transport_of(
     name: Literal["auto", "tcp", "mptcp", "mpquic"], workload: Any, paths: int
 ) -> config.Transport:
-    """Return the transport of a run over so many paths; probes have one of their own."""
+    """Return the transport of a run over a number of paths; probes have one of their own."""
     if getattr(workload, "kind", None) == workloads.PROBE:
         if name != "auto":
             raise ConfigError(f"probes are no data over '{name}'; leave transport out for them")

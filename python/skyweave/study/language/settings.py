@@ -275,7 +275,7 @@ class Settings(StudyModel):
         tuple[Positive, ...] | None,
         About(
             "run",
-            "adaptive films: six qualities with a ratio of 1.5, the best one so many times the "
+            "adaptive films: six qualities with a ratio of 1.5, the best one this many times the "
             "median rate that the first path has over all drives of the group; in place of the "
             "workload's `ladder_mbps`",
             shown="the workload's",

@@ -86,7 +86,7 @@ class FakeDish:
         self.ntp_port = 0
 
     def start(self) -> FakeDish:
-        """Listen; :class:`ConfigError` if the address cannot be had."""
+        """Listen; :class:`ConfigError` if the address is not available."""
         if self._ntp is not None:
             self.ntp_port = self._ntp.start()
         self.world.at(math.floor(self._now()))  # the schedule of this hour: no client waits for it
@@ -110,7 +110,7 @@ class FakeDish:
             self.port = 0
         if not self.port:
             self.stop()
-            raise ConfigError(f"--listen {self._address}: cannot be had; choose another port")
+            raise ConfigError(f"--listen {self._address}: is not available; choose another port")
         self._server.start()
         return self
 

@@ -139,7 +139,7 @@ def source_of(address: str) -> str:
 
 
 def listen(address: str, port: int) -> socket.socket:
-    """Return a socket to serve on; :class:`ConfigError` if the address cannot be had."""
+    """Return a socket to serve on; :class:`ConfigError` if the address is not available."""
     try:
         found = socket.getaddrinfo(address, port, type=socket.SOCK_DGRAM)[0]
         made = socket.socket(found[0], socket.SOCK_DGRAM)
@@ -150,6 +150,6 @@ def listen(address: str, port: int) -> socket.socket:
     except OSError as error:
         made.close()
         raise ConfigError(
-            f"--listen {address}:{port}: cannot be had ({error.strerror}); choose another"
+            f"--listen {address}:{port}: is not available ({error.strerror}); choose another"
         ) from None
     return made

@@ -76,7 +76,7 @@ def _icmp_socket(family: socket.AddressFamily) -> tuple[socket.socket, bool]:
         except PermissionError:
             continue
         except OSError as error:
-            raise ProbeError(f"ICMP is not to be had here ({error.strerror})") from None
+            raise ProbeError(f"ICMP is not available here ({error.strerror})") from None
     raise ProbeError(
         "ICMP is not allowed here; run as root, or let your group ping: "
         "sysctl net.ipv4.ping_group_range='0 2147483647'"

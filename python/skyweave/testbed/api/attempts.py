@@ -24,7 +24,7 @@ SITE_BITS = 64
 
 
 class Pace:
-    """So many at once for a name, then one each so many seconds (GCRA: one moment is kept)."""
+    """A burst for a name, then one each ``each_s`` seconds (GCRA: one moment is kept)."""
 
     def __init__(
         self, most: int = MOST_AT_ONCE, each_s: float = EACH_S, names: int = MOST_NAMES

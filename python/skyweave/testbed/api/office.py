@@ -22,7 +22,7 @@ from skyweave.testbed.store.tables import facts, nodes
 from skyweave.testbed.wire import Nonces, PrivateKey
 
 EVENTS_AN_HOUR = 200_000
-"""Of a node: a week away is told within the hour."""
+"""Of a node: enough to report a week without a connection within an hour."""
 WISHES_AN_HOUR = 5000
 """Of a person."""
 TIDY_S = 3600.0

@@ -49,7 +49,7 @@ STATE = Path("/var/lib")
 
 
 class Oidc(NamedTuple):
-    """An OpenID provider, as ``testbed up`` is told of it."""
+    """An OpenID provider, as the options of ``testbed up`` describe it."""
 
     issuer: str
     client: str

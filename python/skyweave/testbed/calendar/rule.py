@@ -38,8 +38,8 @@ class Claim:
 def first_clash(there: Claim, wanted: Claim, now: int, horizon: int = HORIZON_S) -> Interval | None:
     """Return the first time from ``now`` on that both claim, None if there is none.
 
-    Exact for ever between periodic and single runs. With cron, exact to ``now + horizon``: what is
-    farther is a promise.
+    Exact without a horizon between periodic and single runs. With cron, exact to
+    ``now + horizon``: what is farther is a promise.
     """
     if not blocks(there.priority, wanted.priority) or not there.resources & wanted.resources:
         return None

@@ -52,7 +52,7 @@ class Lease:
         try:
             listening = socket.create_server(("0.0.0.0", first_port))
         except OSError as error:
-            raise TestbedError(f"port {first_port} cannot be had ({error.strerror})") from None
+            raise TestbedError(f"port {first_port} is not available ({error.strerror})") from None
         try:
             self._group: Group = groups.make(serve.run, LIMITS)
             self._firewall = Firewall(serve.run, [*self.ports.values(), *self.data])

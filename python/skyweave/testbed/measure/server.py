@@ -93,7 +93,7 @@ class MeasureServer:
         )  # fmt: skip
 
     def _keep(self, serve: Serve) -> Kept | None:
-        """Note a lease with its block of ports; None: there is no room, and that is told."""
+        """Note a lease with its block of ports; None after a refusal, if no block is free."""
         all_kept = self._kept().leases
         before = all_kept.get(serve.run)
         used = {one.first_port for run, one in all_kept.items() if run != serve.run}

@@ -64,7 +64,7 @@ class Book:
     """The file; methods may be called from several threads."""
 
     def __init__(self, file: Path) -> None:
-        """Raises :class:`TestbedError` if the file cannot be had or is damaged."""
+        """Raises :class:`TestbedError` if the file cannot be opened or is damaged."""
         self._lock = threading.RLock()
         self._depth = 0
         try:

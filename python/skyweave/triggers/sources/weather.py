@@ -77,7 +77,7 @@ class Weather(Source):
                     body = answer.read(MOST_BYTES + 1)
         except (OSError, ValueError) as error:
             why = visible(str(error))[:200]
-            raise DataError(f"{where}: no weather to be had ({why}); check file or url") from None
+            raise DataError(f"{where}: no weather available ({why}); check file or url") from None
         return parse(body, where)
 
 

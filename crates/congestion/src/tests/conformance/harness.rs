@@ -34,7 +34,7 @@ pub(crate) enum Operation {
         ms: u64,
     },
     Penalise,
-    /// A forecast of boundaries each so many milliseconds, from then on, so uncertain.
+    /// A forecast of boundaries: the first one, the interval and the uncertainty, in milliseconds.
     Forecast {
         from_ms: u64,
         every_ms: u64,

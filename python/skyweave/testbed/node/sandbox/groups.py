@@ -1,6 +1,6 @@
 """Control groups of a run: limits, freezing and ending all of its processes at once.
 
-Each controller is taken from cgroup v2 where it can be had there, else from v1. Freezing and
+Each controller is taken from cgroup v2 where it is available there, else from v1. Freezing and
 killing are in every v2 hierarchy. What neither has is left to rlimits, and the record says so.
 """
 
