@@ -47,6 +47,8 @@ pub struct Discard {
     position: Duration,
     /// The step from whose end the clock runs, or will, and when it was there; `None`: the next one.
     first_step: Option<(usize, Instant)>,
+    /// When all of the film was there.
+    complete_at: Option<Instant>,
     /// The first step that is not there, and the first picture.
     step: usize,
     picture: usize,
@@ -71,6 +73,7 @@ impl Discard {
             clock: Clock::Stopped { position: Duration::ZERO },
             position: Duration::ZERO,
             first_step: Some((0, now)),
+            complete_at: None,
             step: 0,
             picture: 0,
             ended: false,
@@ -126,6 +129,7 @@ impl Discard {
         self.step += 1;
         let end = Self::step_time(self.step);
         if self.is_complete() {
+            self.complete_at = Some(now);
             self.start(now);
             return;
         }
@@ -243,6 +247,8 @@ impl Player for Discard {
     }
 
     fn ends_at(&self) -> Option<Instant> {
-        self.clock.reaches(self.film.duration()).filter(|_| self.is_complete())
+        // A clock that passed the end before the last step came ends with that step.
+        let complete = self.complete_at?;
+        self.clock.reaches(self.film.duration()).map(|end| end.max(complete))
     }
 }

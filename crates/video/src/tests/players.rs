@@ -106,6 +106,17 @@ fn discard_drops_what_is_late_and_buffers_anew() {
 }
 
 #[test]
+fn a_film_whose_last_step_is_late_ends_with_that_step() {
+    let mut player = start(Kind::Discard, Settings::default());
+    player.on_bytes(ms(500), 249_000);
+    player.on_bytes(ms(30_000), 250_000);
+    let player = player.closed(ms(60_000));
+    assert_eq!(moments(&*player, Event::Ended), [30.0]);
+    let rows = player.log().rows();
+    assert!(rows.windows(2).all(|pair| pair[0].at <= pair[1].at));
+}
+
+#[test]
 fn held_pictures_come_out_later() {
     let late = |held| {
         let settings = Settings { held_pictures: Some(held), ..Settings::default() };
