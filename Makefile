@@ -20,6 +20,8 @@ FROM    ?= 0
 COUNT   ?= 10000
 MINUTES ?= 60
 KILLS   ?= 100
+# Of make test-waits, whose tests mostly wait.
+WORKERS ?= 4
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo lab study test test-rust test-python test-waits test-interop test-players testbed-kills testbed-dense testbed-load test-s3 docs wheel test-wheel faults soak lint format bench bench-count fuzz fuzz-long fuzz-night lock sbom clean
@@ -42,7 +44,7 @@ test: test-rust test-python ## Run all tests
 
 test-waits: setup ## Run the tests that wait for networks, processes and signals
 	cargo test --locked --package skyweave-sockets --package skyweave-emulator
-	$(BIN)/pytest -m waits -n 4 --dist loadfile
+	$(BIN)/pytest -m waits -n $(WORKERS) --dist loadfile
 
 test-interop: setup ## Hold multipath QUIC against noq-proto, aioquic, Chromium and, where PICOQUIC_DEMO names it, picoquic
 	cargo test --locked --package skyweave-mpquic interop

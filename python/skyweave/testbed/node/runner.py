@@ -173,7 +173,7 @@ def _go(node: Node, going: Going, sandbox: Sandbox) -> None:
             giving.close()
         sandbox.kill()
         beside.close()
-    traffic.look(time.time(), sandbox.network.by_link())
+    traffic.end(time.time(), sandbox.network.by_link())
     sent, received = sandbox.traffic()
     said = Finished(
         run=what.run, fence=what.fence, outcome=outcome, why=why[:500],
