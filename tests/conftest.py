@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -82,6 +84,31 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             name = item.path.relative_to(here).as_posix()
             if name.startswith(WAITING):
                 item.add_marker("waits")
+
+
+_ALONE = "SKYWEAVE_TEST_ALONE"
+"""Set in the process that a test marked ``alone`` has to itself."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """Run a test marked ``alone`` in a new process.
+
+    It counts the descriptors of its process; threads that an earlier test left running, as those of
+    a gRPC channel that connects anew, open and close some at any time.
+    """
+    if pyfuncitem.get_closest_marker("alone") is None or _ALONE in os.environ:
+        return None
+    pytest_own = ("PYTEST_XDIST", "PYTEST_CURRENT_TEST")
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(pytest_own)}
+    made = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", pyfuncitem.nodeid],
+        cwd=pyfuncitem.config.rootpath, env=clean | {_ALONE: "1"}, capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+    if made.returncode:
+        pytest.fail(made.stdout + made.stderr, pytrace=False)
+    return True
 
 
 @pytest.fixture

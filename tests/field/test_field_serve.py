@@ -170,11 +170,12 @@ def test_a_port_that_is_taken_is_said() -> None:
 
 
 def descriptors() -> int:
-    """How many this process has, without those of cycles that other tests left behind."""
+    """How many this process has, without cycles that nobody collected yet."""
     gc.collect()
     return len(list(Path("/proc/self/fd").iterdir()))
 
 
+@pytest.mark.alone
 def test_the_server_closes_what_it_opened(server: FieldServer) -> None:
     with talk(server) as one:
         carried(one)
