@@ -62,6 +62,8 @@ def kill_at_random(folder: Path, kills: int, every_s: float, seed: int, database
             patiently(testbed.ask, "DELETE", f"/experiments/{one['id']}")
         settle(testbed, nodes)
     there.stop()
+    for one in nodes:
+        one.join()  # nothing goes on trying
     return nodes, counted(database or f"sqlite:///{folder}/testbed.db")
 
 

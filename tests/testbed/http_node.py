@@ -7,8 +7,10 @@ import hashlib
 import heapq
 import itertools
 import json
+import math
 import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
 import httpx2
@@ -31,10 +33,19 @@ CONTENT = b"measured\n"
 ARTEFACT = {
     "name": "out.txt", "bytes": len(CONTENT), "sha256": hashlib.sha256(CONTENT).hexdigest(),
 }  # fmt: skip
+TELLS_S = 60.0
+"""How long a node that was ended tries to tell what it did to who does not answer."""
+
+
+class Unheard(Exception):
+    """The node was ended, and nobody answers."""
 
 
 class HttpNode(threading.Thread):
-    """Follows docs/testbed.md, and tries again for ever; :meth:`end` lets it finish its work."""
+    """Follows docs/testbed.md, and tries again for ever; :meth:`end` lets it finish its work.
+
+    Then, as soon as the orchestrator is gone as well, its threads end and connections close.
+    """
 
     def __init__(
         self, name: str, invitation: Invitation, certificate: str, *, beat_s: float = 30.0,
@@ -53,7 +64,8 @@ class HttpNode(threading.Thread):
         self.doing: list[tuple[float, int, dict[str, Any]]] = []
         self._ids, self._numbers = itertools.count(), itertools.count(1)
         self._after = 0
-        self._lock, self._stop, self._work = threading.Lock(), threading.Event(), threading.Event()
+        self._ended_at = math.inf
+        self._lock, self._ended, self._work = threading.Lock(), threading.Event(), threading.Event()
         self._orchestrator = self._join(invitation)
 
     def _join(self, invitation: Invitation) -> str:
@@ -65,8 +77,14 @@ class HttpNode(threading.Thread):
         answer = self._ask("POST", "/agent/join", body, key_id="join")
         return Joined.model_validate_json(answer.content).key
 
-    def _ask(self, method: str, path: str, body: bytes = b"", query: str = "", key_id=None):
-        """Ask until there is an answer that is no failure of the other side."""
+    def _ask(
+        self, method: str, path: str, body: bytes = b"", query: str = "", key_id=None,
+        after_end_s: float = TELLS_S,
+    ):  # fmt: skip
+        """Ask until there is an answer that is no failure of the other side.
+
+        Raises :class:`Unheard` where there is none this long after the end.
+        """
         while True:
             signed = Request(method, path, query, body)
             headers = sign(signed, self.key, key_id or self.name, time.time())
@@ -76,21 +94,32 @@ class HttpNode(threading.Thread):
                 if answer.status_code < 500:
                     assert answer.status_code == 200, (path, answer.text)
                     return answer
+            if time.monotonic() > self._ended_at + after_end_s:
+                raise Unheard
             time.sleep(0.05)
 
     def run(self) -> None:
         """Hear, work and tell, in threads of their own."""
+
+        def until_unheard(what: Callable[[], None]) -> None:
+            with contextlib.suppress(Unheard):
+                what()
+
         threads = [
-            threading.Thread(target=one, daemon=True)
+            threading.Thread(target=until_unheard, args=[one], daemon=True)
             for one in (self._hear, self._tell, self._beat)
         ]
         for one in threads:
             one.start()
         self._do()
+        for one in threads:
+            one.join()
+        self._client.close()
 
     def end(self) -> None:
         """Stop hearing orders."""
-        self._stop.set()
+        self._ended_at = time.monotonic()
+        self._ended.set()
         self._work.set()
 
     def is_idle(self) -> bool:
@@ -110,8 +139,8 @@ class HttpNode(threading.Thread):
         self._work.set()
 
     def _hear(self) -> None:
-        while not self._stop.is_set():
-            answer = self._ask("GET", "/agent/next", query=f"after={self._after}")
+        while not self._ended.is_set():
+            answer = self._ask("GET", "/agent/next", query=f"after={self._after}", after_end_s=0.0)
             for one in Orders.model_validate_json(answer.content).orders:
                 numbered = unseal(one, self._orchestrator, self.name)
                 if numbered.sequence > self._after:
@@ -133,7 +162,7 @@ class HttpNode(threading.Thread):
 
     def _do(self) -> None:
         """Begin and end runs at their times."""
-        while not (self._stop.is_set() and not self.doing):
+        while not (self._ended.is_set() and not self.doing):
             with self._lock:
                 due = self.doing[0][0] if self.doing else time.time() + 1
                 what = heapq.heappop(self.doing)[2] if due <= time.time() else None
@@ -158,7 +187,7 @@ class HttpNode(threading.Thread):
             with self._lock:
                 told, files = self.told[:200], list(self.files)
             if not told and not files:
-                if self._stop.is_set() and self.is_idle():
+                if self._ended.is_set() and self.is_idle():
                     return
                 time.sleep(0.01)
                 continue
@@ -182,6 +211,6 @@ class HttpNode(threading.Thread):
             self._ask("PUT", path, rest, f"offset={held['held']}")
 
     def _beat(self) -> None:
-        while not self._stop.wait(self.beat_s):
+        while not self._ended.wait(self.beat_s):
             said = {"clock": {"offset_s": 0.0, "error_s": 0.001}, "version": "0"}
-            self._ask("POST", "/agent/heartbeat", json.dumps(said).encode())
+            self._ask("POST", "/agent/heartbeat", json.dumps(said).encode(), after_end_s=0.0)

@@ -138,6 +138,8 @@ def test_two_orchestrators_on_one_folder_by_mistake_double_nothing(tmp_path):
         settle(here, nodes)
     for one in (first, second):
         one.stop()
+    for one in nodes:
+        one.join()  # nothing goes on trying
     found = counted(f"sqlite:///{tmp_path}/office/testbed.db")
     assert taken == list(NAMES), "the second submission finds the time taken"
     assert found["states"]["done"] > 6
