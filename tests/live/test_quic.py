@@ -95,13 +95,16 @@ def test_a_backup_path_carries_data_only_while_the_other_one_is_dark(direction: 
     spare = path("b", 30.0, 10.0, backup=True)
     workload = {"duration_s": 5.0, "direction": direction}
     record = run_live(run(dark, spare, workload=workload))
-    times, carried = column(record, "b", "time_s"), column(record, "b", "delivered_bytes")
-    before, dark_end, used_again = (
-        next(b for t, b in zip(times, carried, strict=True) if t >= at) for at in (1.4, 3.0, 4.0)
+    times = column(record, "b", "time_s")
+    before, dark_end, used_again, end = (
+        [column(record, name, "delivered_bytes")[row] for name in ("a", "b")]
+        for row in [next(n for n, t in enumerate(times) if t >= at) for at in (1.4, 3.0, 4.0)]
+        + [-1]
     )
-    assert before < 10_000  # challenges
-    assert dark_end > SIZE / 2
-    assert carried[-1] - used_again < 10_000  # probes
+    # Probes, and what is sent again where the machine stood still for longer than a path may be silent.
+    assert before[1] < before[0] / 10
+    assert dark_end[1] > SIZE / 2
+    assert end[1] - used_again[1] < (end[0] - used_again[0]) / 10
 
 
 def test_an_outage_reads_the_same_in_both_engines() -> None:
