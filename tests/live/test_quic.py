@@ -96,12 +96,11 @@ def test_a_backup_path_carries_data_only_while_the_other_one_is_dark(direction: 
     workload = {"duration_s": 5.0, "direction": direction}
     record = run_live(run(dark, spare, workload=workload))
     times = column(record, "b", "time_s")
+    rows = [next(n for n, t in enumerate(times) if t >= at) for at in (1.4, 3.0, 4.0)]
     before, dark_end, used_again, end = (
-        [column(record, name, "delivered_bytes")[row] for name in ("a", "b")]
-        for row in [next(n for n, t in enumerate(times) if t >= at) for at in (1.4, 3.0, 4.0)]
-        + [-1]
+        [column(record, name, "delivered_bytes")[row] for name in ("a", "b")] for row in [*rows, -1]
     )
-    # Probes, and what is sent again where the machine stood still for longer than a path may be silent.
+    # Probes, and what is sent again where the machine stood still longer than a path may be silent.
     assert before[1] < before[0] / 10
     assert dark_end[1] > SIZE / 2
     assert end[1] - used_again[1] < (end[0] - used_again[0]) / 10

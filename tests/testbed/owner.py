@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -73,6 +74,12 @@ def forward() -> None:
         six.write_text("1")
 
 
+def settle() -> None:
+    """Wait until the kernel has seen the carriers of both devices: only then are routes whole."""
+    while "linkdown" in routing() or routing().count("fe80::/64") < 2:
+        time.sleep(0.01)
+
+
 def routing() -> str:
     """Return rules and routes of both families, as ``ip`` lists them."""
     return "".join(tool("ip", one, what) for one in ("-4", "-6") for what in ("rule", "route"))
@@ -107,10 +114,12 @@ def owners() -> Iterator[Owner]:
     tool("ip", "-n", printer, "route", "add", "default", "via", LAN)
     found = Owner(*(Path("/run/netns", name) for name in names), mark)
     found.do(forward)
+    found.do(settle)
     before = found.do(routing)
     try:
         yield found
-        assert found.do(routing) == before
+        after = found.do(routing)
+        assert after == before, f"{before}was before, and this is left:\n{after}"
     finally:
         for name in names:
             tool("ip", "netns", "del", name)
