@@ -89,6 +89,14 @@ impl Streams for Served<'_> {
         taken
     }
 
+    fn write_filler(&mut self, stream: StreamId, bytes: u64) -> u64 {
+        let wanted = usize::try_from(bytes).unwrap_or(usize::MAX);
+        let Ok(taken) = self.endpoint.write_zeros(stream.0, wanted) else { return 0 };
+        self.host.blocked |= taken < wanted;
+        self.host.written_bytes += taken as u64;
+        taken as u64
+    }
+
     fn set_priority(&mut self, stream: StreamId, Priority { urgency, incremental }: Priority) {
         // Refused where nothing is sent any more.
         let _open = self.endpoint.set_priority(stream.0, urgency, incremental);

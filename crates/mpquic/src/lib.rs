@@ -56,6 +56,7 @@ mod reset;
 mod retry;
 mod scheduling;
 mod space;
+mod spare;
 mod streams;
 mod study;
 mod totals;

@@ -1,6 +1,6 @@
 //! The scheduler, what it is shown, and what it has ordered.
 
-use crate::path::{Health, Path, Paths};
+use crate::path::{Changed, Health, Path, Paths};
 use crate::space::Again;
 use crate::streams::{Chunk, Streams};
 use scheduler::{Budget, ConnectionView, Decision, Dispatch, Order, PathSet, PathView, Rescue};
@@ -45,6 +45,8 @@ pub(crate) enum Supply {
 pub(crate) struct Scheduling {
     pub dispatch: Dispatch,
     pub views: Vec<PathView>,
+    /// What the views were made for: the moment, the size of a packet, whether any path is good.
+    seen: (Instant, u64, bool),
     pub copies: VecDeque<Copy>,
     /// What the rule for the tail may send twice.
     pub tail_budget: Budget,
@@ -59,6 +61,7 @@ impl Scheduling {
         Self {
             dispatch: Dispatch::new(scheduler),
             views: Vec::new(),
+            seen: (Instant::ZERO, 0, false),
             copies: VecDeque::new(),
             tail_budget: Budget::new(TAIL_SHARE, TAIL_BYTES),
             paced_until: Instant::FAR_FUTURE,
@@ -78,26 +81,50 @@ impl Scheduling {
         }
     }
 
-    /// Looks at the paths anew.
-    pub fn refresh(&mut self, now: Instant, packet_bytes: u64, paths: &Paths, streams: &Streams) {
-        let repeats = self.dispatch.capabilities().repeats;
+    /// Looks at the paths anew: at all of them, unless time stands still and one alone has changed, as
+    /// while several packets leave.
+    pub fn refresh(
+        &mut self,
+        now: Instant,
+        packet_bytes: u64,
+        paths: &mut Paths,
+        streams: &Streams,
+    ) {
         let any_good = paths.values().any(Path::is_usable);
-        self.views.clear();
-        for path in paths.values().filter(|path| path.carries_data()) {
-            let mut view = path.view(now, packet_bytes);
-            // With nothing better a suspected path still carries what its window admits.
-            view.usable |=
-                !any_good && path.health == Health::Suspected && path.rest_until.is_none();
-            if repeats {
-                let next = streams.unacked_from(path.walk, packet_bytes - OVERHEAD_BYTES);
-                view.repeat_bytes = next.map_or(0, |chunk| chunk.range.end - chunk.range.start);
+        let changed = paths.take_changed();
+        // What a path may repeat changes with what the others send.
+        let repeats = self.dispatch.capabilities().repeats;
+        let stands = std::mem::replace(&mut self.seen, (now, packet_bytes, any_good));
+        let kept = !repeats && stands == self.seen && self.keeps(changed, paths);
+        if !kept {
+            self.views.clear();
+            for path in paths.values().filter(|path| path.carries_data()) {
+                let mut view = view_of(path, self.seen);
+                if repeats {
+                    let next = streams.unacked_from(path.walk, packet_bytes - OVERHEAD_BYTES);
+                    view.repeat_bytes = next.map_or(0, |chunk| chunk.range.end - chunk.range.start);
+                }
+                self.views.push(view);
             }
-            if self.dispatch.capabilities().measures_delivery {
+            self.views.sort_by_key(|view| view.id);
+        }
+        if self.dispatch.capabilities().measures_delivery {
+            for view in &mut self.views {
                 view.delivery = self.dispatch.delivery(now, view.id);
             }
-            self.views.push(view);
         }
-        self.views.sort_by_key(|view| view.id);
+    }
+
+    /// Brings the view of the one path that changed up to date; false if that is not all there is to do.
+    fn keeps(&mut self, changed: Changed, paths: &Paths) -> bool {
+        let id = match changed {
+            Changed::None => return true,
+            Changed::One(id) => id,
+            Changed::Any => return false,
+        };
+        let Some(path) = paths.get(id).filter(|path| path.carries_data()) else { return false };
+        let row = self.views.iter_mut().find(|view| view.id == path.net);
+        row.map(|row| *row = view_of(path, self.seen)).is_some()
     }
 
     /// Asks the scheduler: what it said, and what that amounts to.
@@ -184,6 +211,15 @@ impl Scheduling {
             }
         }
     }
+}
+
+/// What a scheduler sees of a path, at this moment, with packets of this size, and where some path is good
+/// or none.
+fn view_of(path: &Path, (now, packet_bytes, any_good): (Instant, u64, bool)) -> PathView {
+    let mut view = path.view(now, packet_bytes);
+    // With nothing better a suspected path still carries what its window admits.
+    view.usable |= !any_good && path.health == Health::Suspected && path.rest_until.is_none();
+    view
 }
 
 fn connection_view<'a>(

@@ -73,7 +73,8 @@ pub struct Endpoint {
     receive: ReceiveBuffer,
     reordering: Reordering,
     waits: InOrderWaits,
-    outbox: VecDeque<(PathId, Segment)>,
+    /// In boxes: a segment is moved a dozen times before it is read.
+    outbox: VecDeque<(PathId, Box<Segment>)>,
     /// Something happened since the last round of sending.
     dirty: bool,
     events: Vec<Event>,
@@ -180,7 +181,7 @@ impl Endpoint {
     // ---- packets out -------------------------------------------------------------------------
 
     /// The next packet to send and its path.
-    pub fn poll_transmit(&mut self, now: Instant) -> Option<(PathId, Segment)> {
+    pub fn poll_transmit(&mut self, now: Instant) -> Option<(PathId, Box<Segment>)> {
         if self.outbox.is_empty() && self.dirty {
             self.dirty = false;
             self.fill(now);
@@ -208,7 +209,6 @@ impl Endpoint {
             self.subflows.touch_all();
         }
         let sends_data = self.send.offered() > 0;
-        let held = self.is_held();
         for path in self.subflows.active(now).iter() {
             let filled = self.is_filled(now, path);
             let Some(subflow) = self.subflows.get_mut(path) else { continue };
@@ -216,19 +216,13 @@ impl Endpoint {
                 continue;
             }
             if sends_data {
-                subflow.tx.note_app_limited(filled, held);
+                let (mode, send) = (self.config.mode, &self.send);
+                subflow.tx.note_app_limited(filled, || is_held(mode, send));
             }
             if subflow.rx.acks.is_due() {
                 self.push_segment(now, path, Kind::Data, None);
             }
         }
-    }
-
-    /// The peer's window, and not a lack of data, keeps a connection from sending. Linux does not count that
-    /// as limited by the application (`tcp_rate_check_app_limited`).
-    fn is_held(&self) -> bool {
-        let next = self.send.next_new().filter(|_| self.config.mode == Mode::Tcp);
-        next.is_some_and(|(dsn, bytes)| !self.send.fits(dsn + bytes))
     }
 
     /// The scheduler, and not a lack of data, keeps a subflow from using its window (docs/weave.md, rule 8).
@@ -285,7 +279,7 @@ impl Endpoint {
             None if sacks.is_empty() => mode.ack_header_bytes(),
             None => mode.ack_header_bytes() + 4 + 8 * sacks.len() as u64,
         };
-        let segment = Segment {
+        let segment = Box::new(Segment {
             kind,
             incarnation: subflow.incarnation,
             payload,
@@ -298,7 +292,7 @@ impl Endpoint {
             echo,
             removed: None,
             wire_bytes: headers + payload.map_or(0, |payload| payload.bytes),
-        };
+        });
         self.outbox.push_back((path, segment));
     }
 
@@ -372,4 +366,11 @@ impl Endpoint {
     fn established(&self) -> impl Iterator<Item = &Subflow> {
         self.subflows.iter().filter(|subflow| subflow.is_established())
     }
+}
+
+/// The peer's window, and not a lack of data, keeps a connection from sending. Linux does not count that
+/// as limited by the application (`tcp_rate_check_app_limited`).
+fn is_held(mode: Mode, send: &SendBuffer) -> bool {
+    let next = send.next_new().filter(|_| mode == Mode::Tcp);
+    next.is_some_and(|(dsn, bytes)| !send.fits(dsn + bytes))
 }

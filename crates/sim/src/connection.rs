@@ -204,6 +204,9 @@ impl Connection {
         let Some(payload) = segment.payload.filter(|_| end != self.direction) else {
             return;
         };
+        if self.exposure.is_over() {
+            return;
+        }
         let srtt = self.sender().srtt(path);
         self.exposure.on_sent(now, (path, segment.incarnation), payload, srtt);
     }

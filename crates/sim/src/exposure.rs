@@ -41,6 +41,12 @@ impl Exposure {
         Self { subflows: outages.into_iter().map(subflow).collect(), pieces: HashSet::new() }
     }
 
+    /// No outage is under way or to come, and nothing of the earlier ones is still to be counted.
+    pub fn is_over(&self) -> bool {
+        let over = |one: &Subflow| one.outages.is_empty() && one.exposed.is_empty();
+        self.pieces.is_empty() && self.subflows.iter().all(over)
+    }
+
     /// A segment with data leaves; `srtt` is the sender's of this path.
     pub fn on_sent(
         &mut self,

@@ -11,7 +11,7 @@ const UDP_HEADERS_BYTES: u64 = 20 + 8;
 #[derive(Clone, Debug)]
 pub(crate) enum Packet {
     /// Of TCP or Multipath TCP, without its data.
-    Segment(Segment),
+    Segment(Box<Segment>),
     /// Of QUIC, as it goes into UDP: encrypted.
     Datagram(Vec<u8>),
 }

@@ -49,7 +49,7 @@ impl Endpoint {
 
     fn refresh_views(&mut self, now: Instant) {
         let packet_bytes = self.packet_bytes();
-        self.scheduling.refresh(now, packet_bytes, &self.paths, &self.streams);
+        self.scheduling.refresh(now, packet_bytes, &mut self.paths, &self.streams);
     }
 
     /// What the scheduler calls the path of acknowledgements.

@@ -38,6 +38,7 @@ use crate::lifetime::Lifetime;
 use crate::path::Paths;
 use crate::qlog::QlogSchema;
 use crate::scheduling::Scheduling;
+use crate::spare::Spare;
 use crate::streams::Streams;
 use crate::trace::Trace;
 use crate::wire::ConnectionId;
@@ -69,6 +70,7 @@ pub struct Endpoint {
     datagrams: Datagrams,
     scheduling: Scheduling,
     trace: Trace,
+    spare: Spare,
 }
 
 impl std::fmt::Debug for Endpoint {
@@ -108,6 +110,7 @@ impl Endpoint {
             control: Control::default(),
             datagrams: Datagrams::default(),
             trace: Trace::default(),
+            spare: Spare::default(),
             handshake,
             scheduling,
             config,

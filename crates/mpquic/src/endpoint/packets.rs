@@ -24,7 +24,8 @@ impl Endpoint {
     /// Begins a 1-RTT packet on a path, in a datagram of its own.
     pub(super) fn begin_datagram(&mut self, id: u32) -> Option<Draft> {
         let most = self.paths.get(id)?.datagram_bytes();
-        self.begin_one_rtt(Vec::with_capacity(most), id, most)
+        let out = self.spare.take(most);
+        self.begin_one_rtt(out, id, most)
     }
 
     /// Begins a 1-RTT packet on a path behind what `out` has; the datagram has `most` bytes at most.

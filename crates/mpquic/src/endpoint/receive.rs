@@ -25,6 +25,7 @@ impl Endpoint {
     /// A datagram came on `path`.
     pub fn handle(&mut self, now: Instant, path: PathId, mut datagram: Vec<u8>, ecn: Option<Ecn>) {
         self.handle_in_place(now, path, &mut datagram, ecn);
+        self.spare.give(datagram);
     }
 
     /// The same with a datagram that lies in a buffer of the caller's; it is decrypted there.

@@ -30,6 +30,15 @@ impl Endpoint {
         self.streams.write(stream, data)
     }
 
+    /// Gives a stream this many zeros to send: how many the send buffer took. They count as written bytes
+    /// do, and take no memory.
+    ///
+    /// # Errors
+    /// As [`Endpoint::write`].
+    pub fn write_zeros(&mut self, stream: u64, count: usize) -> Result<usize, Error> {
+        self.streams.write_zeros(stream, count)
+    }
+
     /// The priority of what a stream sends (RFC 9218 §4). `urgency` is from 0, the highest, to 7; 3 if
     /// nobody says. More urgent streams send first. Of those alike each sends all that it has, but an
     /// `incremental` one, which is of use in pieces, 16 KiB at a time. While a stream is open that is more

@@ -18,10 +18,9 @@ impl Endpoint {
             return None;
         }
         let first = self.lifetime.ends_at().unwrap_or_else(|| {
-            let timers = self.paths.timer(self.running()).into_iter();
-            let timers = timers.chain(self.handshake_timer());
-            let timers = timers.chain([self.lifetime.idle.at(), self.scheduling.timer()]);
-            timers.min().unwrap_or(Instant::FAR_FUTURE)
+            let first = self.lifetime.idle.at().min(self.scheduling.timer());
+            let first = self.handshake_timer().map_or(first, |at| first.min(at));
+            first.min(self.paths.timer(self.running()))
         });
         (first != Instant::FAR_FUTURE).then_some(first)
     }

@@ -30,7 +30,7 @@ pub(crate) use rtt::Rtt;
 pub(crate) use space::{Acked, Space};
 pub use stats::{Health, PathStats};
 pub(crate) use status::PathStatus;
-pub(crate) use table::{MAX_NETS, Paths};
+pub(crate) use table::{Changed, MAX_NETS, Paths};
 pub(crate) use timers::{Due, Running};
 pub(crate) use ways::Move;
 
@@ -213,14 +213,17 @@ impl Path {
     }
 
     pub fn pacing_rate(&self) -> Bitrate {
+        self.rate_with(self.cc.window_bytes(), self.cc.ssthresh_bytes())
+    }
+
+    /// The pacing rate with this window and threshold.
+    fn rate_with(&self, window: u64, ssthresh: u64) -> Bitrate {
         if let Some(rate) = self.cc.pacing_rate() {
             return rate;
         }
-        let window = self.cc.window_bytes();
-        let slow_start = window < self.cc.ssthresh_bytes();
         let rate = Bitrate::from_bytes_per(window, self.rtt.smoothed());
         // RFC 9002 §7.7: N = 1.25; twice in slow start, which doubles in a round trip.
-        if slow_start { rate.scaled(2, 1) } else { rate.scaled(5, 4) }
+        if window < ssthresh { rate.scaled(2, 1) } else { rate.scaled(5, 4) }
     }
 
     pub fn window_has_room(&self, packet_bytes: u64) -> bool {
@@ -228,15 +231,12 @@ impl Path {
     }
 
     pub fn pacer_ready_at(&self, packet_bytes: u64) -> Instant {
-        self.ready_at(self.pacing_rate(), packet_bytes)
-    }
-
-    fn ready_at(&self, rate: Bitrate, packet_bytes: u64) -> Instant {
         if !self.rtt.has_sample() {
             return Instant::ZERO; // nothing to pace by: the initial window leaves at once
         }
-        self.pacer.ready_at(rate, packet_bytes)
+        self.pacer.ready_at(self.pacing_rate(), packet_bytes)
     }
+
 
     pub fn on_paced(&mut self, now: Instant, bytes: u64) {
         let rate = self.pacing_rate();
@@ -275,11 +275,12 @@ impl Path {
 
     /// What a scheduler sees.
     pub fn view(&self, now: Instant, packet_bytes: u64) -> PathView {
-        let rate = self.pacing_rate();
-        let ready = self.ready_at(rate, packet_bytes) <= now;
+        let (window, ssthresh) = (self.cc.window_bytes(), self.cc.ssthresh_bytes());
+        let rate = self.rate_with(window, ssthresh);
+        let has_sample = self.rtt.has_sample();
+        let ready = !has_sample || self.pacer.is_ready(now, rate, packet_bytes);
         let sent = self.stats.sent_packets.max(1);
-        let window = self.cc.window_bytes();
-        let sampled = |span| if self.rtt.has_sample() { span } else { Duration::ZERO };
+        let sampled = |span| if has_sample { span } else { Duration::ZERO };
         PathView {
             id: self.net,
             usable: self.is_usable(),
@@ -292,7 +293,7 @@ impl Path {
             mdev: self.rtt.var(),
             rttvar_kernel: (self.rtt.var() * 4).max(KERNEL_RTTVAR_FLOOR),
             cwnd_packets: window / packet_bytes,
-            ssthresh_packets: match self.cc.ssthresh_bytes() {
+            ssthresh_packets: match ssthresh {
                 u64::MAX => u64::MAX,
                 bytes => bytes / packet_bytes,
             },
@@ -300,7 +301,7 @@ impl Path {
             queued_packets: self.queue.len() as u64,
             unacked_bytes: self.in_flight + self.queued_bytes,
             mss_bytes: packet_bytes,
-            pacing_rate: if self.rtt.has_sample() { rate } else { Bitrate::ZERO },
+            pacing_rate: if has_sample { rate } else { Bitrate::ZERO },
             delivery: Delivery::default(),
             loss_ratio: self.stats.lost_packets as f64 / sent as f64,
             forecast: self.feed.outage(),

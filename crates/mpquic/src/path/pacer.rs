@@ -25,6 +25,12 @@ impl Pacer {
         self.paid_at.saturating_sub(burst.max(self.grain)).max(self.held_until)
     }
 
+    /// The next packet may leave now.
+    pub fn is_ready(&self, now: Instant, rate: Bitrate, packet_bytes: u64) -> bool {
+        let is_paid = self.paid_at <= now && self.held_until <= now; // whatever the rate
+        is_paid || self.ready_at(rate, packet_bytes) <= now
+    }
+
     /// The next packet has to wait: with others, for half of what may leave at once. The rate stays
     /// what it is.
     pub fn hold(&mut self, now: Instant) {

@@ -29,6 +29,27 @@ pub(crate) struct Paths {
     pub repeated: Option<(PathId, Vec<u8>)>,
     /// Counts of paths that are over, by the caller's path.
     past_stats: BTreeMap<PathId, PathStats>,
+    /// Which paths may be others than at the last [`Paths::take_changed`].
+    changed: Changed,
+}
+
+/// Paths that may have changed since somebody looked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Changed {
+    None,
+    /// This one alone.
+    One(u32),
+    Any,
+}
+
+impl Changed {
+    fn and(self, id: u32) -> Self {
+        match self {
+            Self::None => Self::One(id),
+            Self::One(other) if other == id => self,
+            Self::One(_) | Self::Any => Self::Any,
+        }
+    }
 }
 
 impl Paths {
@@ -48,6 +69,7 @@ impl Paths {
             feeds: BTreeMap::new(),
             repeated: None,
             past_stats: BTreeMap::new(),
+            changed: Changed::Any,
         }
     }
 
@@ -58,7 +80,13 @@ impl Paths {
     }
 
     pub fn get_mut(&mut self, id: u32) -> Option<&mut Path> {
+        self.changed = self.changed.and(id);
         self.open.iter_mut().find(|path| path.id == id)
+    }
+
+    /// Which paths may have changed since the last call.
+    pub fn take_changed(&mut self) -> Changed {
+        std::mem::replace(&mut self.changed, Changed::None)
     }
 
     pub fn contains(&self, id: u32) -> bool {
@@ -70,6 +98,7 @@ impl Paths {
     }
 
     pub fn values_mut(&mut self) -> IterMut<'_, Path> {
+        self.changed = Changed::Any;
         self.open.iter_mut()
     }
 
@@ -99,7 +128,7 @@ impl Paths {
     /// That of [`Paths::id_over`].
     pub fn over_mut(&mut self, net: PathId) -> Option<&mut Path> {
         let bound = |path: &&mut Path| path.net == net && path.drains_until.is_none();
-        self.open.iter_mut().rev().find(bound)
+        self.values_mut().rev().find(bound)
     }
 
     // ---- coming and going --------------------------------------------------------------------
@@ -116,6 +145,7 @@ impl Paths {
     pub fn add(&mut self, id: u32, net: PathId) -> &mut Path {
         let path = self.make(id, net);
         let at = self.open.partition_point(|other| other.id < id);
+        self.changed = Changed::Any;
         self.open.insert(at, path);
         &mut self.open[at]
     }
@@ -123,6 +153,7 @@ impl Paths {
     /// The path's last packets had their time, or it never began.
     pub fn remove(&mut self, id: u32) {
         if let Some(at) = self.open.iter().position(|path| path.id == id) {
+            self.changed = Changed::Any;
             let path = self.open.remove(at);
             let past = self.past_stats.entry(path.net).or_default();
             *past = path.stats.after(past);
@@ -133,7 +164,7 @@ impl Paths {
     /// The handshake is through: how long the peer may hold an acknowledgement back.
     pub fn set_peer_ack_delay(&mut self, delay: Duration) {
         self.peer_ack_delay = delay;
-        self.open.iter_mut().for_each(|path| path.peer_ack_delay = delay);
+        self.values_mut().for_each(|path| path.peer_ack_delay = delay);
     }
 
     /// Replaces what is known ahead of the paths over `net`, unless that was issued later.
@@ -200,7 +231,7 @@ impl Paths {
     /// opened since then may be waiting for its own validation.
     pub fn replace_older(&mut self, id: u32, net: PathId) -> Vec<u32> {
         let mut older = Vec::new();
-        for path in self.open.iter_mut() {
+        for path in self.values_mut() {
             if path.net == net && path.id < id && path.drains_until.is_none() {
                 path.replaced = true;
                 older.push(path.id);
@@ -226,6 +257,6 @@ impl Paths {
     /// for a probe timer that has backed off.
     pub fn ask_failed(&mut self, now: Instant) {
         let failed = |path: &&mut Path| path.is_awake() && path.health == Health::Failed;
-        self.open.iter_mut().filter(failed).for_each(|path| path.ask(now));
+        self.values_mut().filter(failed).for_each(|path| path.ask(now));
     }
 }

@@ -171,8 +171,8 @@ fn silence_fires_the_sign_of_life_only_where_it_is_wanted() {
     let mut paths = paths(1);
     let period = Duration::from_millis(1000);
     let running = |keep_alive| Running { confirmed: true, keep_alive };
-    assert_eq!(paths.timer(running(None)), None);
-    assert_eq!(paths.timer(running(Some(period))), Some(ms(1000)));
+    assert_eq!(paths.timer(running(None)), Instant::FAR_FUTURE);
+    assert_eq!(paths.timer(running(Some(period))), ms(1000));
     assert_eq!(paths.due(ms(1000), 0, running(Some(period))), Some(Due::KeepAlive));
     paths.get_mut(0).unwrap().drains_until = Some(ms(1500));
     assert_eq!(paths.due(ms(1000), 0, running(Some(period))), None);

@@ -115,27 +115,34 @@ impl Paths {
         !path.space.is_eliciting() && silent > path.patience()
     }
 
-    /// When something of any path is due.
-    pub fn timer(&self, running: Running) -> Option<Instant> {
-        self.values().filter_map(|path| self.timer_of(path, running)).min()
+    /// When something of any path is due; [`Instant::FAR_FUTURE`]: never.
+    pub fn timer(&self, running: Running) -> Instant {
+        self.values().fold(Instant::FAR_FUTURE, |first, path| self.timer_of(path, running, first))
     }
 
-    fn timer_of(&self, path: &Path, running: Running) -> Option<Instant> {
-        let others = || self.others_work(path.id);
-        let outage = path.feed.outage();
-        let due = [
-            path.drains_until,
-            path.rest_until,
-            path.space.loss_at,
-            path.pto_at(others).filter(|_| running.confirmed),
-            path.fails_at().filter(|_| running.confirmed),
-            path.space.received.ack_at.filter(|_| self.values().any(Path::is_awake)),
-            path.challenge_timer(),
-            path.candidate_timer(),
-            path.keep_alive_at(running.keep_alive),
-            outage.map(|outage| outage.window.start).filter(|_| path.rest_until.is_none()),
-        ];
-        due.into_iter().flatten().min()
+    /// When something of a path is due, or `first` if that is before. Asked after each packet.
+    fn timer_of(&self, path: &Path, running: Running, first: Instant) -> Instant {
+        let mut first = first;
+        let mut rings = |at: Option<Instant>| first = at.map_or(first, |at| first.min(at));
+        rings(path.drains_until);
+        rings(path.rest_until);
+        rings(path.space.loss_at);
+        if running.confirmed {
+            rings(path.pto_at(|| self.others_work(path.id)));
+            rings(path.fails_at());
+        }
+        if path.space.received.ack_at.is_some() && self.values().any(Path::is_awake) {
+            rings(path.space.received.ack_at);
+        }
+        if path.challenge.is_some() {
+            rings(path.challenge_timer());
+        }
+        rings(path.candidate_timer());
+        rings(path.keep_alive_at(running.keep_alive));
+        if path.rest_until.is_none() {
+            rings(path.feed.outage().map(|outage| outage.window.start));
+        }
+        first
     }
 
     /// Which timer of a path fired.

@@ -21,6 +21,17 @@ pub(crate) struct Assembler {
 impl Assembler {
     /// Takes `data` at `offset`; what came before is dropped. How many bytes were new.
     pub fn insert(&mut self, mut offset: u64, mut data: &[u8]) -> u64 {
+        if data.is_empty() {
+            return 0;
+        }
+        // In order, or behind all that waits: nearly always.
+        if offset == self.whole_to && offset + data.len() as u64 <= self.first_waiting() {
+            self.append(data);
+            return data.len() as u64;
+        }
+        if self.put_last(offset, data) {
+            return data.len() as u64;
+        }
         let before = self.held_bytes();
         loop {
             let known = self.known_from(offset);
@@ -42,6 +53,32 @@ impl Assembler {
             data = rest;
         }
         (self.held_bytes() - before) as u64
+    }
+
+    /// Where the first piece that waits begins.
+    fn first_waiting(&self) -> u64 {
+        self.waiting.first_key_value().map_or(u64::MAX, |(start, _)| *start)
+    }
+
+    /// Stores bytes that are behind all that came; false if they are not.
+    fn put_last(&mut self, offset: u64, fresh: &[u8]) -> bool {
+        if let Some(mut last) = self.waiting.last_entry() {
+            let end = last.key() + last.get().len() as u64;
+            if offset < end {
+                return false;
+            }
+            if offset == end && last.get().len() + fresh.len() <= JOIN_BYTES {
+                self.waiting_bytes += fresh.len();
+                last.get_mut().extend(fresh);
+                return true;
+            }
+        }
+        if offset <= self.whole_to {
+            return false;
+        }
+        self.waiting_bytes += fresh.len();
+        self.waiting.insert(offset, fresh.to_vec());
+        true
     }
 
     /// The first byte at or after `offset` that did not come.

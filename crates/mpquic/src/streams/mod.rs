@@ -187,13 +187,28 @@ impl Streams {
     }
 
     pub fn write(&mut self, id: u64, data: &[u8]) -> Result<usize, Error> {
+        self.take(id, data.len(), |half, taken| half.write(&data[..taken]))
+    }
+
+    /// Writes zeros, which take no memory until they are sent.
+    pub fn write_zeros(&mut self, id: u64, count: usize) -> Result<usize, Error> {
+        self.take(id, count, SendHalf::write_zeros)
+    }
+
+    /// Lets a stream take as many of `count` bytes as there is room for.
+    fn take(
+        &mut self,
+        id: u64,
+        count: usize,
+        write: impl FnOnce(&mut SendHalf, usize),
+    ) -> Result<usize, Error> {
         let room = self.send_limit.saturating_sub(self.buffered) as usize;
         let half = self.send.get_mut(&id).ok_or(Error::NoStream(id))?;
         if half.is_finished() {
             return Err(Error::Finished(id));
         }
-        let taken = data.len().min(room);
-        half.write(&data[..taken]);
+        let taken = count.min(room);
+        write(half, taken);
         self.buffered += taken as u64;
         self.queued += taken as u64;
         self.ready.insert(self.turn_of(id));

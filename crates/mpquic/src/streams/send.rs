@@ -70,6 +70,10 @@ impl SendHalf {
         self.buffer.extend(data);
     }
 
+    pub fn write_zeros(&mut self, count: usize) {
+        self.buffer.extend_zeros(count);
+    }
+
     pub fn finish(&mut self) {
         self.finished = true;
     }

@@ -402,7 +402,7 @@ impl SubflowSender {
     /// scheduler was the limit (docs/model.md §1.5). `filled`: the scheduler wants no more in flight; what
     /// is delivered is then all that the path could, and a quarter of the window counts as all of it
     /// (docs/weave.md, rule 8). `held`: there is more to send, and the peer's window does not admit it.
-    pub fn note_app_limited(&mut self, filled: bool, held: bool) {
+    pub fn note_app_limited(&mut self, filled: bool, held: impl FnOnce() -> bool) {
         let idle_window = self.in_flight_packets() < self.cwnd_packets();
         if idle_window {
             // tcp_should_expand_sndbuf: not while the window is full
@@ -415,7 +415,7 @@ impl SubflowSender {
         let at_rest = self.rest_until != Instant::ZERO;
         let drained = at_rest || self.queue.is_empty() && self.board.lost_packets() == 0;
         let in_use = filled && 4 * self.in_flight_packets() >= self.cwnd_packets();
-        if looked_at && drained && idle_window && !filled && !held {
+        if looked_at && drained && idle_window && !filled && !held() {
             let in_flight_bytes = self.board.in_flight_bytes();
             self.board.sampler().set_app_limited(in_flight_bytes);
         } else if !idle_window || in_use {

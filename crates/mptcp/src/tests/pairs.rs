@@ -81,7 +81,7 @@ impl Pair {
                         self.sent[path.index()] += 1;
                     }
                     let delay = ms([10, 30][path.index()]);
-                    self.wire.push((self.now + delay, to_client, path, segment));
+                    self.wire.push((self.now + delay, to_client, path, *segment));
                 }
             }
             let timers = [self.client.poll_timeout(), self.server.poll_timeout()];

@@ -75,6 +75,23 @@ impl HeaderProtectionKey for Bare {
     }
 }
 
+/// How many words [`digest`] takes at a time: a multiplication does not wait for the one before.
+const LANES: usize = 4;
+/// Odd: a product of another word is another one. The multiplier of SplitMix64.
+const MULTIPLIER: u64 = 0xbf58_476d_1ce4_e5b9;
+
+/// A digest of the payload, for most of a packet in a third of the instructions of a hash of one lane. Whatever
+/// changes in one word changes its lane.
+fn digest(blocks: &[[u8; 8 * LANES]]) -> [u64; LANES] {
+    blocks.iter().fold([0; LANES], |mut lanes, block| {
+        let (words, _) = block.as_chunks::<8>();
+        for (lane, word) in lanes.iter_mut().zip(words) {
+            *lane = (*lane ^ u64::from_le_bytes(*word)).wrapping_mul(MULTIPLIER);
+        }
+        lanes
+    })
+}
+
 /// The key of one direction and phase.
 struct Checksum {
     key: u64,
@@ -87,7 +104,9 @@ impl Checksum {
         hasher.write_u32(path);
         hasher.write_u64(number);
         hasher.write(header);
-        hasher.write(payload);
+        let (blocks, rest) = payload.as_chunks::<{ 8 * LANES }>();
+        digest(blocks).into_iter().for_each(|lane| hasher.write_u64(lane));
+        hasher.write(rest);
         let mut tag = [0; TAG_LEN];
         tag[..8].copy_from_slice(&hasher.finish().to_be_bytes());
         tag

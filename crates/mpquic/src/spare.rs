@@ -1,0 +1,44 @@
+//! Memory of datagrams that came, for those that leave: where a caller hands whole vectors over, as the
+//! simulator does, an allocation for each packet is a good part of what it costs.
+
+/// As many as are in use at a time, about.
+const MOST: usize = 32;
+
+/// Vectors without content.
+#[derive(Debug, Default)]
+pub(crate) struct Spare(Vec<Vec<u8>>);
+
+impl Spare {
+    /// An empty vector for at least this many bytes.
+    pub fn take(&mut self, bytes: usize) -> Vec<u8> {
+        let mut found = self.0.pop().unwrap_or_default();
+        found.reserve_exact(bytes);
+        found
+    }
+
+    /// The content of this one is needed no more.
+    pub fn give(&mut self, mut used: Vec<u8>) {
+        if self.0.len() < MOST {
+            used.clear();
+            self.0.push(used);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_given_is_taken_and_no_more_is_kept_than_said() {
+        let mut spare = Spare::default();
+        assert!(spare.take(1200).capacity() >= 1200);
+        for _ in 0..2 * MOST {
+            spare.give(vec![7; 40]);
+        }
+        assert_eq!(spare.0.len(), MOST);
+        let taken = spare.take(1200);
+        assert!(taken.is_empty() && taken.capacity() >= 1200);
+        assert_eq!(spare.0.len(), MOST - 1);
+    }
+}
