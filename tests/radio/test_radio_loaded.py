@@ -8,7 +8,7 @@ from skyweave.radio.cases import interfaces
 from skyweave.radio.loaded import CARRIERS, MEMORY_S, loaded_offer
 from skyweave.radio.offer import Offer
 from skyweave.radio.paths import trace_of
-from skyweave.radio.stays import interface_name, stays_drive
+from skyweave.radio.stays import Rules, interface_name, stays_drive
 
 SECONDS, SEEDS = 20_000, (11, 12, 13)
 """Not the seed of the fit. Between seeds of this length the mean of the best carrier spreads by
@@ -118,7 +118,7 @@ def windows(found):
 
 def test_an_interface_comes_back_at_every_change_after_a_gap():
     turns = offered([9, 1, 9, 9], [5, 5, 5, 5])
-    drive = stays_drive(turns, "n", "o", ("sp", "1"), ("power", 0, 0.2))
+    drive = stays_drive(turns, "n", "o", ("sp", "1"), Rules("power", 0, 0.2))
     path = drive.paths["c1"]
     assert path.downlink_mbps.values.tolist() == [9, 5, 9, 9]
     assert windows(path.present) == [(0, 1), (1, 2), (2, None)]
@@ -133,10 +133,10 @@ def test_an_interface_comes_back_at_every_change_after_a_gap():
 
 def test_without_a_gap_there_is_no_outage_and_without_a_change_one_stay():
     turns = offered([9, 1, 9, 9], [5, 5, 5, 5])
-    at_once = stays_drive(turns, "n", "o", ("1",), ("power", 0, 0.0)).paths["c1"]
+    at_once = stays_drive(turns, "n", "o", ("1",), Rules("power", 0, 0.0)).paths["c1"]
     assert windows(at_once.present) == [(0, 1), (1, 2), (2, None)]
     assert at_once.outages == ()
-    waits = stays_drive(turns, "n", "o", ("1",), ("power", 3, 0.2)).paths["c1"]
+    waits = stays_drive(turns, "n", "o", ("1",), Rules("power", 3, 0.2)).paths["c1"]
     assert windows(waits.present) == [(0, None)]
     assert waits.outages == ()
 
@@ -144,7 +144,7 @@ def test_without_a_gap_there_is_no_outage_and_without_a_change_one_stay():
 def test_a_gap_ends_at_the_next_change():
     """Outages that overlap are none that a link takes."""
     turns = offered([9, 1, 9, 9], [5, 5, 5, 5])
-    path = stays_drive(turns, "n", "o", ("1",), ("power", 0, 1.5)).paths["c1"]
+    path = stays_drive(turns, "n", "o", ("1",), Rules("power", 0, 1.5)).paths["c1"]
     assert windows(path.outages) == [(1, 2), (2, 3.5)]
 
 
@@ -171,8 +171,46 @@ def test_a_cell_that_is_heard_again_is_no_handover_and_another_one_is():
         carriers=carriers.carriers, pci=np.array([[1, 1, 2, -1, 2, -1, 3], [0, 0, 0, 0, 0, 0, 0]]),
         sinr_db=carriers.sinr_db, capacity_mbps=carriers.capacity_mbps, visible=carriers.visible,
     )  # fmt: skip
-    path = stays_drive(cells, "n", "o", ("1",), ("power", 3, 0.2)).paths["c1"]
+    path = stays_drive(cells, "n", "o", ("1",), Rules("power", 3, 0.2)).paths["c1"]
     assert windows(path.present) == [(0, 2), (2, 6), (6, None)]
+
+
+def test_links_to_carriers_are_out_while_no_interface_would_be_there():
+    turns = offered([9, 1, 9, 9], [5, 5, 5, 5], [1, 1, 1, 1])
+    drive = stays_drive(turns, "n", "o", ("sp", "1"), Rules("power", 0, 0.2, "link"))
+    assert list(drive.paths) == ["sp", "l1a", "l1b", "l1c"]
+    assert all(path.present is None for path in drive.paths.values())
+    assert drive.paths["l1a"].downlink_mbps.values.tolist() == [9, 1, 9, 9]
+    out = {name: windows(path.outages) for name, path in drive.paths.items()}
+    assert out == {"sp": [], "l1a": [(1, 2.2)], "l1b": [(0, 1.2), (2, 4)], "l1c": [(0, 4)]}
+
+
+def test_a_link_whose_cell_changes_in_use_has_a_gap():
+    one = offered([9, 9, 9, 9], [5, 5, 5, 5])
+    cells = Offer(
+        carriers=one.carriers, pci=np.array([[1, 1, 2, 2], [0, 7, 7, 7]]),
+        sinr_db=one.sinr_db, capacity_mbps=one.capacity_mbps, visible=one.visible,
+    )  # fmt: skip
+    drive = stays_drive(cells, "n", "o", ("1",), Rules("power", 3, 0.2, "link"))
+    assert windows(drive.paths["l1a"].outages) == [(2, 2.2)]
+    assert windows(drive.paths["l1b"].outages) == [(0, 4)]
+    drive = stays_drive(cells, "n", "o", ("1",), Rules("power", 3, 0.0, "link"))
+    assert windows(drive.paths["l1a"].outages) == []
+
+
+def test_interfaces_and_links_offer_the_same_in_each_second():
+    """What an interface of a case has is what the links that are up have, but for the gaps."""
+    offer = loaded_offer(7, 120, "residential", cells=(16.0, "figure-2"))
+    rules = Rules(gap_s=0.0)
+    near = stays_drive(offer, "n", "o", ("2",), rules).paths.values()
+    links = stays_drive(offer, "n", "o", ("2",), rules._replace(handover="link")).paths.values()
+    up = np.ones((len(links), 120), bool)
+    for row, path in zip(up, links, strict=True):
+        for start, end in windows(path.outages):
+            row[int(start) : int(end)] = False
+    rates = np.array([path.downlink_mbps.values for path in links])
+    total = np.where(up, rates, 0).sum(axis=0)
+    assert total == pytest.approx(sum(path.downlink_mbps.values for path in near))
 
 
 def test_operators_are_paths_at_their_best_cells():
@@ -187,7 +225,7 @@ def test_operators_are_paths_at_their_best_cells():
 def test_bad_rules_are_refused():
     offer = loaded_offer(1, 10, "road")
     with pytest.raises(ConfigError, match="gap_s -1"):
-        stays_drive(offer, "n", "o", ("1",), ("power", 3, -1.0))
+        stays_drive(offer, "n", "o", ("1",), Rules("power", 3, -1.0))
     with pytest.raises(ConfigError, match="needs 3 carriers; there are 2"):
         stays_drive(offered([1, 1], [2, 2]), "n", "o", ("3",))
 

@@ -14,7 +14,7 @@ from skyweave.radio.delay import DelayRule
 from skyweave.radio.loaded import MEMORY_S, Heard, loaded_offer
 from skyweave.radio.offer import Offer, offer
 from skyweave.radio.paths import PathsOf
-from skyweave.radio.stays import GAP_S, stays_drive
+from skyweave.radio.stays import GAP_S, Handover, Rules, stays_drive
 from skyweave.radio.synthetic import synthetic_cells
 from skyweave.study.language.choices import listed
 
@@ -28,7 +28,9 @@ class Cells(StudyModel):
     ``cases`` adds its interfaces as paths: ``sp``, ``c1``, ``c2a``, ``c2b`` …; ``operators`` adds a
     path for each operator, ``OP1`` and ``OP2``. A loaded carrier is served by its next cell after
     ``cell_s`` seconds in the mean (never, if that is not given), and ``heard`` says whether the
-    weak ones are heard throughout or as often as the paper counts cells (Figure 2, Table 2).
+    weak ones are heard throughout or as often as the paper counts cells (Figure 2, Table 2). With
+    ``handover = "link"`` the paths of case k are the links to the carriers, ``lka`` …, of which nobody
+    is told that they are down.
     """
 
     cells: Literal["loaded", "empty"] = "loaded"
@@ -40,6 +42,7 @@ class Cells(StudyModel):
     memory_s: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
     cell_s: Annotated[float, Field(ge=1, allow_inf_nan=False)] | None = None
     heard: Heard = "always"
+    handover: Handover = "interface"
 
     @field_validator("cases", mode="before")
     @classmethod
@@ -62,7 +65,7 @@ def cells_drive(name: str, cells: Cells, seed: int, duration_s: float) -> Drive:
     """Return a drive of whole seconds, at least ``duration_s`` long."""
     offered = _offer(cells, seed, math.ceil(duration_s))
     origin = f"{cells.cells} cells, {cells.place}, made up with seed {seed}"
-    rules = (cells.delay, cells.wait_s, cells.gap_s)
+    rules = Rules(cells.delay, cells.wait_s, cells.gap_s, cells.handover)
     return stays_drive(offered, f"{name}-{seed}", origin, cells.cases, rules)
 
 
