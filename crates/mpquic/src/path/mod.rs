@@ -237,7 +237,6 @@ impl Path {
         self.pacer.ready_at(self.pacing_rate(), packet_bytes)
     }
 
-
     pub fn on_paced(&mut self, now: Instant, bytes: u64) {
         let rate = self.pacing_rate();
         self.pacer.on_sent(now, rate, bytes);
