@@ -14,6 +14,7 @@ from skyweave.model import config
 from skyweave.model.record import Record
 
 LINUX = {"mode": "upstream", "scheduler": "upstream"}
+pytestmark = pytest.mark.usefixtures("prompt")
 A, B = path("a", 20.0, 5.0), path("b", 30.0, 10.0)
 SIZE = 200_000
 
