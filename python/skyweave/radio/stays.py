@@ -7,6 +7,7 @@ learns of it is left open. :data:`Handover` has both readings.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -42,16 +43,19 @@ class Rules(NamedTuple):
     handover: Handover = "interface"
 
 
+PLAIN = Rules()
+
+
 def stays_drive(
-    offered: Offer, name: str, origin: str, cases: Sequence[PathsOf], rules: Rules = Rules()
+    offered: Offer, name: str, origin: str, cases: Sequence[PathsOf], rules: Rules = PLAIN
 ) -> Drive:
     """A drive with the interfaces of several cases side by side.
 
     ``operators`` are paths named after them, each at its best cell. ``sp`` is one path throughout:
     the handover that nobody notices. Case k has interfaces named ``ck``, or ``cka``, ``ckb`` …; at
     every change of cell one goes and comes back at once (``present``), after a gap without service.
-    Where handovers are of links, case k has a path for each carrier instead, ``lka``, ``lkb`` …, which
-    is out while no interface would be there. Raises :class:`ConfigError` for a negative gap.
+    Where handovers are of links, case k has a path for each carrier instead, ``lka``, ``lkb`` …,
+    which is out while no interface would be there. Raises :class:`ConfigError` for a negative gap.
     """
     if rules.gap_s < 0:
         raise ConfigError(f"gap_s {rules.gap_s:g}: a handover takes no time (0) or some")
@@ -107,7 +111,7 @@ def _outages(in_use: Bools, moved: Sequence[float], gap_s: float) -> tuple[Outag
     bounds = [0, *(np.flatnonzero(np.diff(in_use)) + 1).tolist(), end]
     unused = [
         OutageWindow(start_s=start, end_s=until + (gap_s if until < end else 0.0))
-        for start, until in zip(bounds, bounds[1:], strict=False)
+        for start, until in pairwise(bounds)
         if not in_use[start]
     ]
     gaps = [OutageWindow(start_s=at, end_s=at + gap_s) for at in moved if gap_s > 0]
