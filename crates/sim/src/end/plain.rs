@@ -86,7 +86,9 @@ fn digest(blocks: &[[u8; 8 * LANES]]) -> [u64; LANES] {
     blocks.iter().fold([0; LANES], |mut lanes, block| {
         let (words, _) = block.as_chunks::<8>();
         for (lane, word) in lanes.iter_mut().zip(words) {
-            *lane = (*lane ^ u64::from_le_bytes(*word)).wrapping_mul(MULTIPLIER);
+            // Rotated: a product carries upward alone, so that two high bits would cancel each other.
+            let mixed = lane.rotate_left(29) ^ u64::from_le_bytes(*word);
+            *lane = mixed.wrapping_mul(MULTIPLIER);
         }
         lanes
     })
