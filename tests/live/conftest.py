@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import uuid
 from collections.abc import Iterator
 
 import pytest
 from marks import MARK
 
+from skyweave.live.priority import real_time
 from skyweave.live.world.world import obstacle
 
 
@@ -29,18 +29,10 @@ def mark(monkeypatch: pytest.MonkeyPatch) -> bytes:
 
 @pytest.fixture
 def prompt() -> Iterator[None]:
-    """What the test starts runs before all ordinary processes, where this user may ask for that.
+    """What the test starts runs before all ordinary processes, and after the relay.
 
     An end of a connection that waits for the processor for a second is a path that is silent for a
     second: beside busy programs paths failed that nothing was wrong with.
     """
-    policy, param = os.sched_getscheduler(0), os.sched_getparam(0)
-    try:
-        os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
-    except PermissionError:
+    with real_time(1):
         yield
-        return
-    try:
-        yield
-    finally:
-        os.sched_setscheduler(0, policy, param)

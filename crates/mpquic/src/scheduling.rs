@@ -108,11 +108,25 @@ impl Scheduling {
             }
             self.views.sort_by_key(|view| view.id);
         }
+        debug_assert!(self.is_fresh(paths), "a path changed unnoticed");
         if self.dispatch.capabilities().measures_delivery {
             for view in &mut self.views {
                 view.delivery = self.dispatch.delivery(now, view.id);
             }
         }
+    }
+
+    /// The views are those that all paths together would give, but for what is filled in later.
+    fn is_fresh(&self, paths: &Paths) -> bool {
+        let carriers = paths.values().filter(|path| path.carries_data());
+        let mut fresh: Vec<_> = carriers.map(|path| view_of(path, self.seen)).collect();
+        fresh.sort_by_key(|view| view.id);
+        let plain = |view: &PathView| PathView {
+            delivery: scheduler::Delivery::default(),
+            repeat_bytes: 0,
+            ..*view
+        };
+        self.views.iter().map(plain).eq(fresh)
     }
 
     /// Brings the view of the one path that changed up to date; false if that is not all there is to do.

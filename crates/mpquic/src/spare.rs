@@ -3,6 +3,8 @@
 
 /// As many as are in use at a time, about.
 const MOST: usize = 32;
+/// Larger ones are not kept: a peer does not choose what an idle endpoint holds.
+const MOST_BYTES: usize = 2048;
 
 /// Vectors without content.
 #[derive(Debug, Default)]
@@ -18,7 +20,7 @@ impl Spare {
 
     /// The content of this one is needed no more.
     pub fn give(&mut self, mut used: Vec<u8>) {
-        if self.0.len() < MOST {
+        if self.0.len() < MOST && used.capacity() <= MOST_BYTES {
             used.clear();
             self.0.push(used);
         }
@@ -37,6 +39,10 @@ mod tests {
             spare.give(vec![7; 40]);
         }
         assert_eq!(spare.0.len(), MOST);
+        spare.take(1200);
+        spare.give(Vec::with_capacity(MOST_BYTES + 1));
+        assert_eq!(spare.0.len(), MOST - 1);
+        spare.give(Vec::new());
         let taken = spare.take(1200);
         assert!(taken.is_empty() && taken.capacity() >= 1200);
         assert_eq!(spare.0.len(), MOST - 1);

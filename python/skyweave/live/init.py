@@ -15,7 +15,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,13 +23,13 @@ from skyweave.live.agent import run_agent
 from skyweave.live.errors import LiveError
 from skyweave.live.outside.router import open_door
 from skyweave.live.outside.stack import RESOLV, Stack, resolv_conf
+from skyweave.live.priority import real_time
 from skyweave.live.world import addresses, wiring
 from skyweave.live.world.addresses import V4, V6, Family
 from skyweave.live.world.buffers import Buffers
 from skyweave.live.world.messages import Channel, Message
 from skyweave.live.world.wiring import Wire
 
-_REAL_TIME = 20
 """The priority of relays in the class SCHED_FIFO: beyond that of a run under ``chrt -f 10``."""
 
 
@@ -138,7 +137,7 @@ class Init:
 
     def _start(self, message: Message) -> Message:
         epoch_ns = message["epoch_ns"]
-        with _real_time():  # which the relay's thread inherits
+        with real_time():  # which the relay's thread inherits
             self._relay = _skyweave.Relay(
                 self._paths_json, self._devices, self._seed, epoch_ns,
                 message["interval_ms"], message["capture"], self._offload,
@@ -216,25 +215,6 @@ def put_over(path: Path, text: str) -> None:
         Path(file.name).chmod(0o644)
         # util-linux knows the ways of mount(2); the mount outlives the name of the file.
         subprocess.run(["mount", "--bind", file.name, str(path)], check=True)
-
-
-@contextlib.contextmanager
-def _real_time() -> Iterator[None]:
-    """Let threads that begin here run before all ordinary ones, where this user may ask for that.
-
-    A relay sleeps most of the time; one that waits for the processor is late with packets that the
-    links have released (``docs/live.md``, lateness).
-    """
-    policy, param = os.sched_getscheduler(0), os.sched_getparam(0)
-    try:
-        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(_REAL_TIME))
-    except PermissionError:
-        yield
-        return
-    try:
-        yield
-    finally:
-        os.sched_setscheduler(0, policy, param)
 
 
 def _way_out(program: str | None) -> Stack | None:

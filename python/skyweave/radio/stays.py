@@ -30,7 +30,7 @@ milliseconds. What is on its way then is lost: the two carriers may be of differ
 Handover = Literal["interface", "link"]
 """What a change of cell is to the transport: the interface at the client goes and comes back, so
 that both ends learn of it; or the link to one carrier goes down and that to another comes up, and
-nobody is told."""
+neither end is notified."""
 
 
 class Rules(NamedTuple):

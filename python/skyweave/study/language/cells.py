@@ -29,8 +29,8 @@ class Cells(StudyModel):
     path for each operator, ``OP1`` and ``OP2``. A loaded carrier is served by its next cell after
     ``cell_s`` seconds in the mean (never, if that is not given), and ``heard`` says whether the
     weak ones are heard throughout or as often as the paper counts cells (Figure 2, Table 2). With
-    ``handover = "link"`` the paths of case k are the links to the carriers, ``lka`` …, of which
-    nobody is told that they are down.
+    ``handover = "link"`` the paths of case k are the links to the carriers, ``lka`` …, and
+    neither end is notified when one is down.
     """
 
     cells: Literal["loaded", "empty"] = "loaded"
