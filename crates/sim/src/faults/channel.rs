@@ -91,10 +91,37 @@ fn damage(random: &mut ChaCha8Rng, bytes: &mut Vec<u8>) {
     }
     if random.random_bool(0.2) {
         bytes.truncate(random.random_range(0..bytes.len()));
+        // Simulated packets are plain text: cut right behind a reset token, one would be taken for a
+        // stateless reset (RFC 9000 §10.3), as no cut of a sealed packet is.
+        if let Some(last) = bytes.last_mut() {
+            *last = !*last;
+        }
         return;
     }
     for _ in 0..random.random_range(1..=3) {
         let at = random.random_range(0..bytes.len());
         bytes[at] ^= 1 << random.random_range(0..8);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_of_a_cut_datagram_does_not_end_as_it_did_there() {
+        let mut random = ChaCha8Rng::seed_from_u64(1);
+        let whole: Vec<u8> = (0..=255).collect();
+        let mut cut = 0;
+        for _ in 0..1000 {
+            let mut bytes = whole.clone();
+            damage(&mut random, &mut bytes);
+            assert_ne!(bytes, whole);
+            if let (true, Some(last)) = (bytes.len() < whole.len(), bytes.last()) {
+                assert_ne!(*last, whole[bytes.len() - 1]);
+                cut += 1;
+            }
+        }
+        assert!((100..300).contains(&cut), "{cut}");
     }
 }

@@ -76,6 +76,14 @@ fn a_channel_that_does_nothing_changes_nothing() {
     assert_eq!(format!("{:?}", through.totals), format!("{:?}", around.totals));
 }
 
+/// Found by these runs: a packet cut right behind the reset token that it announced was taken for a
+/// stateless reset, since simulated packets are plain text.
+#[test]
+fn a_cut_packet_shows_no_reset_token() {
+    let (verdict, _) = FaultRun::new(111_207, Size::Short).play();
+    assert_eq!(verdict, Verdict::Finished);
+}
+
 /// Found by these runs: a path at rest twice had lost packets, a full window, and no timer.
 #[test]
 fn a_path_that_rests_twice_goes_on_afterwards() {
