@@ -33,6 +33,7 @@ class Progress(StudyObserver):
         self._console = Console(stderr=True) if console is None else console
         self._stack = ExitStack()
         self._report: Report = lambda _: None
+        self._cost = ""
 
     def starts(self, todo: Sequence[Job], kept: int) -> None:
         """Say what an earlier call has done, and how long live runs take."""
@@ -60,9 +61,20 @@ class Progress(StudyObserver):
         """Move the bar."""
         self._report(job.work)
 
+    def metered(self, cpu_s: float, packets: int) -> None:
+        """Remember it for the end, below the bar."""
+        if packets:
+            self._cost = (
+                f"Simulated {_amount(packets)} packets in {cpu_s:.1f} s of processor time: "
+                f"{cpu_s / packets * 1e6:.2f} s per million packets."
+            )
+
     def ends(self, _engine: EngineName) -> None:
-        """Leave the bar as it is."""
+        """Leave the bar as it is, and say what the simulations needed."""
         self._stack.close()
+        if self._cost:
+            self._console.print(self._cost, highlight=False, markup=False)
+            self._cost = ""
 
 
 class _Left(ProgressColumn):

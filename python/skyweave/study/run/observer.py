@@ -27,6 +27,12 @@ class StudyObserver:
     def finished(self, job: Job) -> None:
         """A run is done and its record is kept."""
 
+    def metered(self, cpu_s: float, packets: int) -> None:
+        """All simulations of this machine needed ``cpu_s`` processor seconds for ``packets``.
+
+        Packets are those that left a link. A cluster's simulations are not metered.
+        """
+
     def ends(self, _engine: EngineName) -> None:
         """The runs of this engine are over, all done or given up."""
 

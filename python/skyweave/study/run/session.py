@@ -37,6 +37,7 @@ from skyweave.study.run.engines import (
     with_objects,
 )
 from skyweave.study.run.freeze import freeze
+from skyweave.study.run.meter import Meter
 from skyweave.study.run.observer import Steadied, StudyObserver
 from skyweave.study.run.runner import run_all
 from skyweave.version import code_version
@@ -240,7 +241,9 @@ def _simulate(
     if prepared.code:
         engine = with_objects(engine, prepared.folder)
     threads = options.jobs or os.cpu_count() or 1
-    run_all(todo, engine, store.keep, observer.finished, threads, facts)
+    meter = Meter(engine)
+    run_all(todo, meter, store.keep, observer.finished, threads, facts)
+    observer.metered(meter.cpu_s, meter.packets)
 
 
 def _with_seeds(plan: Plan, seeds: int) -> Plan:
