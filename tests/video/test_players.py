@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import pytest
 
 from skyweave.video import film
 from skyweave.video.curve_server import Curve, CurveServer
+from skyweave.video.players import vlc
 from skyweave.video.players.playback import Playback
 from skyweave.video.players.vlc_log import VlcLog
 
@@ -142,6 +144,25 @@ def test_a_film_that_does_not_come_is_one_sentence(
     summary = json.loads((tmp_path / "summary.json").read_text())
     assert (summary["over"], summary["reason"]) == ("failed", complaint.strip())
     assert _lines(tmp_path)[-1]["event"] == "closed"
+
+
+def test_a_vlc_that_hangs_in_its_ending_is_left_to_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vlc, "_ENDING_S", 0.01)
+    monkeypatch.setattr(vlc, "_LAST_LINES_S", 0.01)
+    release = threading.Event()
+    player = vlc.Vlc.__new__(vlc.Vlc)
+    monkeypatch.setattr(player, "_counted", dict, raising=False)
+    monkeypatch.setattr(player, "_release", release.wait, raising=False)
+    read, write = os.pipe()
+    player._ends = (read, write)
+    player._reader = threading.Thread(target=release.wait)
+    player._reader.start()
+    player.stop()
+    os.fstat(write)  # VLC may go on writing there
+    release.set()
+    player._reader.join()
+    os.close(read)
+    os.close(write)
 
 
 @needs_vlc

@@ -18,6 +18,7 @@ from skyweave.video.players.session import Options, Player, PlayerError, main
 from skyweave.video.players.vlc_log import VlcLog
 
 _LAST_LINES_S = 5.0
+_ENDING_S = 10.0
 
 
 class Vlc:
@@ -66,14 +67,24 @@ class Vlc:
         return bool(state == self._vlc.State.Ended)
 
     def stop(self) -> None:
-        """End it; the log is read to its last line."""
+        """End it; the log is read to its last line.
+
+        VLC has been seen to wait in its own ending for ever: it is left to itself after a while,
+        and ends with the process.
+        """
         self._lost = self._counted()
+        ending = threading.Thread(target=self._release, daemon=True)
+        ending.start()
+        ending.join(_ENDING_S)
+        if not ending.is_alive():
+            os.close(self._ends[1])  # whose number VLC would go on writing to otherwise
+        self._reader.join(_LAST_LINES_S)
+
+    def _release(self) -> None:
         self._player.stop()
         self._player.release()
         self._media.release()
         self._instance.release()
-        os.close(self._ends[1])
-        self._reader.join(_LAST_LINES_S)
 
     def _counted(self) -> dict[str, int]:
         counts = self._vlc.MediaStats()
