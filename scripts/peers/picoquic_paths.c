@@ -3,9 +3,9 @@
  *     picoquic_paths SERVER PORT BYTES SECONDS
  *
  * An interface that comes up gets a socket of its own, hence another address, and a path; when it goes down
- * its path is abandoned as soon as picoquic allows that: as long as another one is there. SECONDS end what
- * has not finished. One line of JSON says when the last byte came, what came over each path in
- * each tenth of a second, and what became of paths.
+ * its path is abandoned as soon as picoquic allows that: as long as another one is there. A transfer
+ * that is not complete ends after SECONDS. One line of JSON says when the last byte came, what came over each
+ * path in each tenth of a second, and what became of paths.
  */
 #include <arpa/inet.h>
 #include <ifaddrs.h>

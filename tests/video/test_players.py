@@ -146,8 +146,8 @@ def test_a_film_that_does_not_come_is_one_sentence(
     assert _lines(tmp_path)[-1]["event"] == "closed"
 
 
-def test_a_vlc_that_hangs_in_its_ending_is_left_to_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vlc, "_ENDING_S", 0.01)
+def test_nobody_waits_for_a_vlc_that_hangs_in_its_shutdown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vlc, "_SHUTDOWN_S", 0.01)
     monkeypatch.setattr(vlc, "_LAST_LINES_S", 0.01)
     release = threading.Event()
     player = vlc.Vlc.__new__(vlc.Vlc)
@@ -155,7 +155,7 @@ def test_a_vlc_that_hangs_in_its_ending_is_left_to_itself(monkeypatch: pytest.Mo
     monkeypatch.setattr(player, "_release", release.wait, raising=False)
     read, write = os.pipe()
     player._ends = (read, write)
-    player._reader = threading.Thread(target=release.wait)
+    player._reader = threading.Thread(target=release.wait, daemon=True)
     player._reader.start()
     player.stop()
     os.fstat(write)  # VLC may go on writing there

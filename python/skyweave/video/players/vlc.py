@@ -18,7 +18,7 @@ from skyweave.video.players.session import Options, Player, PlayerError, main
 from skyweave.video.players.vlc_log import VlcLog
 
 _LAST_LINES_S = 5.0
-_ENDING_S = 10.0
+_SHUTDOWN_S = 10.0
 
 
 class Vlc:
@@ -69,15 +69,15 @@ class Vlc:
     def stop(self) -> None:
         """End it; the log is read to its last line.
 
-        VLC has been seen to wait in its own ending for ever: it is left to itself after a while,
-        and ends with the process.
+        VLC can hang while it shuts down: nobody waits for it after 10 s, and it ends with the
+        process.
         """
         self._lost = self._counted()
-        ending = threading.Thread(target=self._release, daemon=True)
-        ending.start()
-        ending.join(_ENDING_S)
-        if not ending.is_alive():
-            os.close(self._ends[1])  # whose number VLC would go on writing to otherwise
+        shutdown = threading.Thread(target=self._release, daemon=True)
+        shutdown.start()
+        shutdown.join(_SHUTDOWN_S)
+        if not shutdown.is_alive():  # or VLC would write its log to whatever gets this number next
+            os.close(self._ends[1])
         self._reader.join(_LAST_LINES_S)
 
     def _release(self) -> None:
