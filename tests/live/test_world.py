@@ -44,7 +44,7 @@ def descriptors() -> list[str]:
 
 
 @pytest.mark.alone
-@pytest.mark.timeout(1800)  # a world takes six seconds where four programs want its core
+@pytest.mark.timeout(900)  # a world takes six seconds where four programs want its core
 def test_fifty_worlds_leave_no_namespace_device_process_or_descriptor(mark: bytes) -> None:
     with World(PATHS):
         pass

@@ -245,11 +245,11 @@ def test_a_second_process_of_one_folder_is_refused(
         pass
 
 
-@pytest.mark.timeout(3000)
+@pytest.mark.timeout(300 + 30 * KILLS)
 def test_killed_at_random_moments_each_run_ends_once_and_nothing_is_left(
     far: FarOrchestrator, node: Callable[[], Process], owner: Owner
 ) -> None:
-    """``kill -9`` of the node while runs come; SKYWEAVE_KILLS=100 for the whole of it."""
+    """``kill -9`` of the node while runs come; SKYWEAVE_KILLS=100 (docs/nodes.md) for the whole."""
     chance, number = random.Random(18), 0
     for _ in range(KILLS):
         process = node()

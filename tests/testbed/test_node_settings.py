@@ -195,7 +195,7 @@ with alone(Path(sys.argv[4])):
 """
 
 
-@pytest.mark.timeout(1800)
+@pytest.mark.timeout(900)
 def test_a_hundred_kills_at_random_moments_leave_the_kernel_as_it_was(
     network: Path, tmp_path: Path
 ) -> None:
