@@ -16,22 +16,27 @@ from skyweave.model import config
 from skyweave.study.language.plan import load_plan
 
 QUIC = SMALL.replace('["singles", "pairs"]', '"SL+VZ"').replace("seeds = 2\n", "")
-OWN = ("ack_path", "reinjection", "datagram_bytes", "flow_control")
+OWN = ("ack_path", "reinjection", "datagram_bytes", "flow_control", "pacing_timer")
 
 
 def test_settings_reach_the_run_and_its_labels(tmp_path: Path) -> None:
     text = QUIC + (
         'transport = "mpquic"\nscheduler = "roundrobin"\nack_path = "fastest"\n'
         'reinjection = "failure"\ndatagram_bytes = 1200\nflow_control = "tripled"\n'
+        'pacing_timer = "last"\n'
     )
     (job,) = prepared(tmp_path, text).jobs
     connection = job.run.connections[0]
     assert (connection.transport, connection.scheduler) == ("mpquic", "roundrobin")
     assert connection.congestion == "bbr"
     assert connection.quic == config.Quic(
-        ack_path="fastest", reinjection="failure", datagram_bytes=1200, flow_control="tripled"
+        ack_path="fastest",
+        reinjection="failure",
+        datagram_bytes=1200,
+        flow_control="tripled",
+        pacing_timer="last",
     )
-    assert [job.labels[key] for key in OWN] == ["fastest", "failure", 1200, "tripled"]
+    assert [job.labels[key] for key in OWN] == ["fastest", "failure", 1200, "tripled", "last"]
     assert job.labels["multipath"] == job.labels["transport"] == "mpquic"
     assert job.labels["scheduler"] == "roundrobin"
     assert (job.labels["mode"], job.labels["subflows_per_path"]) == (None, None)
@@ -40,7 +45,7 @@ def test_settings_reach_the_run_and_its_labels(tmp_path: Path) -> None:
 def test_without_settings_they_are_the_defaults(tmp_path: Path) -> None:
     (job,) = prepared(tmp_path, QUIC + 'transport = "mpquic"\n').jobs
     assert job.run.connections[0].quic == config.Quic()
-    assert [job.labels[key] for key in OWN] == ["same", "all", 1440, "rounds"]
+    assert [job.labels[key] for key in OWN] == ["same", "all", 1440, "rounds", "every"]
 
 
 def test_lists_multiply(tmp_path: Path) -> None:
@@ -67,7 +72,7 @@ def test_other_transports_do_not_multiply_with_what_they_lack(tmp_path: Path) ->
     keys = {name: {job.key for job in some} for name, some in found.items()}
     assert {name: len(some) for name, some in keys.items()} == {"tcp": 2, "mptcp": 4, "mpquic": 6}
     for job in found["tcp"] + found["mptcp"]:
-        assert [job.labels[key] for key in OWN] == [None] * 4
+        assert [job.labels[key] for key in OWN] == [None] * len(OWN)
         assert job.run.connections[0].quic == config.Quic()
     assert {job.labels["multipath"] for job in found["tcp"]} == {None}
     assert {job.labels["paths"] for job in found["mpquic"]} == {"SL", "VZ", "SL+VZ"}
@@ -102,6 +107,7 @@ def test_mistakes_have_file_and_line(tmp_path: Path, line: str, said: str) -> No
         {"reinjection": "some"},
         {"reinjection": True},
         {"flow_control": "doubled"},
+        {"pacing_timer": "none"},
         {"datagram_bytes": 1199},
         {"datagram_bytes": 65508},
         {"datagram_bytes": 1440.5},

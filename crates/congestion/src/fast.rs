@@ -4,7 +4,7 @@
 //!
 //! Deviations: packet numbers are inferred (`picoquic.rs`); the pace has no extra in slow start.
 
-use crate::picoquic::{LossFilter, MIN_WINDOW_PACKETS, QUANTUM_PACKETS, RttFilter, pace};
+use crate::picoquic::{LossFilter, MIN_WINDOW_PACKETS, RttFilter, pace, quantum};
 use crate::{AckSample, Config, Controller, LossSample, Phase};
 use parameters::{Info, Parameter, Values, flag};
 use units::{Bitrate, Duration, Instant};
@@ -197,7 +197,7 @@ impl Controller for Fast {
     }
 
     fn send_quantum_bytes(&self) -> u64 {
-        self.mss_bytes.saturating_mul(QUANTUM_PACKETS)
+        quantum(self.window_bytes, self.mss_bytes)
     }
 
     /// QUIC has no such thing: the window falls at once.

@@ -13,8 +13,8 @@ const SCOPE: u64 = 32;
 const THRESHOLD: f64 = 0.15;
 /// Smallest window in packets (picoquic_internal.h `PICOQUIC_CWIN_MINIMUM`).
 pub(crate) const MIN_WINDOW_PACKETS: u64 = 2;
-/// Packets that leave back to back: ours, two are what an ACK lets go.
-pub(crate) const QUANTUM_PACKETS: u64 = 2;
+/// Packets that leave back to back (sender.c `picoquic_update_pacing_data`).
+const QUANTUM_PACKETS: std::ops::RangeInclusive<u64> = 2..=16;
 
 /// The last seven RTT samples.
 #[derive(Clone, Copy, Debug, Default)]
@@ -75,6 +75,12 @@ impl LossFilter {
     pub(crate) fn position(&self) -> u64 {
         self.delivered_bytes.saturating_add(self.lost_bytes)
     }
+}
+
+/// A quarter of a window (picoquic `picoquic_update_pacing_data`).
+pub(crate) fn quantum(window_bytes: u64, mss_bytes: u64) -> u64 {
+    let (least, most) = (*QUANTUM_PACKETS.start(), *QUANTUM_PACKETS.end());
+    (window_bytes / 4).clamp(mss_bytes.saturating_mul(least), mss_bytes.saturating_mul(most))
 }
 
 /// One window per smoothed RTT (picoquic `picoquic_update_pacing_data`), at least one packet per

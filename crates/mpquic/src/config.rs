@@ -33,6 +33,21 @@ pub enum FlowControl {
     Tripled,
 }
 
+/// Which pacers wake an end that has data to send.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PacingTimer {
+    /// Those of all paths.
+    #[default]
+    Every,
+    /// Only that of the path that sent last, for which reason one path sends at a time, as much as its pacer
+    /// lets leave at once; none, once a path passes its pacer but not its window. Datagrams that
+    /// arrive wake the end, too. So picoquic of March 2022 (commit d515d2d4, `sender.c`:
+    /// `picoquic_select_next_path_mp`, and the end of `picoquic_prepare_packet_ex`, with
+    /// segmentation offload).
+    Last,
+}
+
 /// What is sent again, and when, beyond data that is known to be lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -120,6 +135,8 @@ pub struct Config {
     /// one packet after the other, ten at most at once. For drivers whose timers and sockets cost
     /// time.
     pub pacing_grain: Duration,
+    /// Which pacers wake the end when it has data to send.
+    pub pacing_timer: PacingTimer,
     /// Explicit congestion notification: marks of the network count as congestion. Whoever sends the
     /// datagrams then marks those ECT(0) that leave on a path of which [`crate::Endpoint::marks_ecn`]
     /// says so.
@@ -156,6 +173,7 @@ impl Config {
             ack_path: AckPath::Same,
             reinjection: Reinjection::default(),
             pacing_grain: Duration::ZERO,
+            pacing_timer: PacingTimer::Every,
             ecn: false,
             retried: None,
             reset_key: [0; 32],

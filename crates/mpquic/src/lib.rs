@@ -61,12 +61,13 @@ mod streams;
 mod study;
 mod totals;
 mod trace;
+mod turn;
 mod upkeep;
 pub mod wire;
 
 pub use application_host::ApplicationHost;
 pub use cids::LOCAL_LEN as LOCAL_CID_BYTES;
-pub use config::{AckPath, Config, FlowControl, Reinjection, Role};
+pub use config::{AckPath, Config, FlowControl, PacingTimer, Reinjection, Role};
 pub use ecn::Ecn;
 pub use endpoint::{Endpoint, Read};
 pub use error::{Code, Error, TransportError};

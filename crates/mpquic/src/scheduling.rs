@@ -1,8 +1,10 @@
 //! The scheduler, what it is shown, and what it has ordered.
 
+use crate::config::PacingTimer;
 use crate::path::{Changed, Health, Path, Paths};
 use crate::space::Again;
 use crate::streams::{Chunk, Streams};
+use crate::turn::Turn;
 use scheduler::{Budget, ConnectionView, Decision, Dispatch, Order, PathSet, PathView, Rescue};
 use scheduler::{Scheduler, able};
 use smallvec::SmallVec;
@@ -41,12 +43,22 @@ pub(crate) enum Supply {
     Data,
 }
 
+/// What the views were made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Seen {
+    now: Instant,
+    packet_bytes: u64,
+    any_good: bool,
+    turn: Turn,
+}
+
 /// Which path carries what.
 pub(crate) struct Scheduling {
     pub dispatch: Dispatch,
     pub views: Vec<PathView>,
-    /// What the views were made for: the moment, the size of a packet, whether any path is good.
-    seen: (Instant, u64, bool),
+    seen: Seen,
+    /// Whose turn it is to send.
+    pub turn: Turn,
     pub copies: VecDeque<Copy>,
     /// What the rule for the tail may send twice.
     pub tail_budget: Budget,
@@ -57,11 +69,13 @@ pub(crate) struct Scheduling {
 }
 
 impl Scheduling {
-    pub fn new(scheduler: Box<dyn Scheduler>) -> Self {
+    pub fn new(scheduler: Box<dyn Scheduler>, timer: PacingTimer) -> Self {
+        let turn = Turn::new(timer);
         Self {
             dispatch: Dispatch::new(scheduler),
             views: Vec::new(),
-            seen: (Instant::ZERO, 0, false),
+            seen: Seen { now: Instant::ZERO, packet_bytes: 0, any_good: false, turn },
+            turn,
             copies: VecDeque::new(),
             tail_budget: Budget::new(TAIL_SHARE, TAIL_BYTES),
             paced_until: Instant::FAR_FUTURE,
@@ -75,6 +89,7 @@ impl Scheduling {
     }
 
     pub fn on_timer(&mut self, now: Instant) {
+        self.turn.end();
         self.dispatch.on_timer(now);
         if self.paced_until <= now {
             self.paced_until = Instant::FAR_FUTURE;
@@ -94,7 +109,8 @@ impl Scheduling {
         let changed = paths.take_changed();
         // What a path may repeat changes with what the others send.
         let repeats = self.dispatch.capabilities().repeats;
-        let stands = std::mem::replace(&mut self.seen, (now, packet_bytes, any_good));
+        let seen = Seen { now, packet_bytes, any_good, turn: self.turn };
+        let stands = std::mem::replace(&mut self.seen, seen);
         let kept = !repeats && stands == self.seen && self.keeps(changed, paths);
         if !kept {
             self.views.clear();
@@ -204,11 +220,16 @@ impl Scheduling {
     ) {
         let is_queued = paths.values().any(|path| !path.queue.is_empty());
         let has_data = supply == Supply::Data || is_queued;
+        let mut is_full = false;
         for path in paths.values_mut().filter(|path| path.is_open()) {
-            if !path.window_has_room(packet_bytes) {
+            if self.turn.excludes(path.net) {
                 continue;
             }
             let ready = path.pacer_ready_at(packet_bytes);
+            if !path.window_has_room(packet_bytes) {
+                is_full |= ready <= now && path.is_usable();
+                continue;
+            }
             let view = self.views.iter().find(|view| view.id == path.net);
             path.filled = has_data && view.is_some_and(|view| self.dispatch.fills(now, view));
             if path.filled {
@@ -224,15 +245,18 @@ impl Scheduling {
                 self.paced_until = self.paced_until.min(ready);
             }
         }
+        if is_full && self.turn.heeds_full_windows() {
+            self.paced_until = Instant::FAR_FUTURE;
+        }
     }
 }
 
-/// What a scheduler sees of a path, at this moment, with packets of this size, and where some path is good
-/// or none.
-fn view_of(path: &Path, (now, packet_bytes, any_good): (Instant, u64, bool)) -> PathView {
-    let mut view = path.view(now, packet_bytes);
+/// What a scheduler sees of a path.
+fn view_of(path: &Path, seen: Seen) -> PathView {
+    let mut view = path.view(seen.now, seen.packet_bytes);
+    view.has_room &= !seen.turn.excludes(path.net);
     // With nothing better a suspected path still carries what its window admits.
-    view.usable |= !any_good && path.health == Health::Suspected && path.rest_until.is_none();
+    view.usable |= !seen.any_good && path.health == Health::Suspected && path.rest_until.is_none();
     view
 }
 

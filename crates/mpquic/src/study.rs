@@ -1,6 +1,6 @@
 //! The configuration of an endpoint out of a study's connection: one for both engines.
 
-use crate::{AckPath, Config, FlowControl, Reinjection, Role};
+use crate::{AckPath, Config, FlowControl, PacingTimer, Reinjection, Role};
 use congestion::Choice;
 use serde::{Deserialize, Serialize};
 use units::Duration;
@@ -25,6 +25,8 @@ pub struct QuicConfig {
     pub datagram_bytes: usize,
     /// How receive windows grow.
     pub flow_control: FlowControl,
+    /// Which pacers wake a sender.
+    pub pacing_timer: PacingTimer,
 }
 
 impl Default for QuicConfig {
@@ -34,6 +36,7 @@ impl Default for QuicConfig {
             reinjection: Reinject::All,
             datagram_bytes: 1440,
             flow_control: FlowControl::Rounds,
+            pacing_timer: PacingTimer::Every,
         }
     }
 }
@@ -103,6 +106,7 @@ impl StudyConnection {
         config.stream_window_bytes = first_of_stream.min(window);
         config.receive_window_bytes = first.min(window);
         config.flow_control = self.quic.flow_control;
+        config.pacing_timer = self.quic.pacing_timer;
         config.max_receive_window_bytes = window;
         config.send_buffer_bytes = self.send_buffer_bytes;
         config.idle_timeout = Duration::ZERO; // as TCP: an outage of any length ends nothing

@@ -24,6 +24,7 @@ Subflows = Annotated[int, Field(ge=1, le=16)]
 AckPath = Literal["same", "fastest", "scheduled", "duplicated"]
 Reinjection = Literal["none", "failure", "tail", "all"]
 FlowControl = Literal["rounds", "tripled"]
+PacingTimer = Literal["every", "last"]
 DatagramBytes = Annotated[int, Field(ge=1200, le=65507)]
 
 
@@ -259,6 +260,9 @@ class Quic(Model):
     flow_control: FlowControl = "rounds"
     """How receive windows grow: twofold while they are read within two round trips, or threefold
     whenever half is used, from 1 MiB a connection and 2 MiB a stream (picoquic of March 2022)."""
+    pacing_timer: PacingTimer = "every"
+    """Which pacers wake a sender: those of all paths, or only that of the path that sent last, and none
+    while a path passes its pacer but not its window (picoquic of March 2022)."""
 
 
 class After(Model):

@@ -7,7 +7,7 @@
 //! taken back whole, not by an inverse of the curve; the pace has no extra in slow start.
 
 use super::curve::cbrt;
-use crate::picoquic::{LossFilter, MIN_WINDOW_PACKETS, QUANTUM_PACKETS, RttFilter, SAMPLES, pace};
+use crate::picoquic::{LossFilter, MIN_WINDOW_PACKETS, RttFilter, SAMPLES, pace, quantum};
 use crate::{AckSample, Config, Controller, LossSample, Phase};
 use parameters::Info;
 use units::{Bitrate, Duration, Instant};
@@ -216,7 +216,7 @@ impl Controller for PicoquicCubic {
     }
 
     fn send_quantum_bytes(&self) -> u64 {
-        self.mss_bytes.saturating_mul(QUANTUM_PACKETS)
+        quantum(self.window_bytes(), self.mss_bytes)
     }
 
     /// QUIC has no such thing: the window falls at once.

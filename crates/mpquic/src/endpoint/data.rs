@@ -138,6 +138,7 @@ impl Endpoint {
             let bytes = in_streams + if repeated { 0 } else { in_datagrams };
             self.scheduling.dispatch.on_sent(now, net, bytes);
         }
+        self.scheduling.turn.take(first);
         self.scheduling.tail_budget.earn(in_streams);
         if in_streams > 0 {
             self.copy_to(&draft, targets.without(first));

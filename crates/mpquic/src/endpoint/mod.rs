@@ -96,7 +96,7 @@ impl Endpoint {
         if config.reset_key == [0; 32] {
             config.reset_key = crypto::own_reset_key(seed);
         }
-        let scheduling = Scheduling::new(scheduler);
+        let scheduling = Scheduling::new(scheduler, config.pacing_timer);
         let handshake = Handshake::default();
         let least_probability = scheduling.dispatch.capabilities().least_probability;
         let known = (least_probability, handshake.peer_ack_delay());

@@ -43,6 +43,7 @@ impl Endpoint {
             self.trace.totals.dropped_packets += 1;
             return;
         }
+        self.scheduling.turn.end();
         let mut arrival = Arrival::of(now, path, ecn, datagram);
         let mut start = 0;
         while start < datagram.len() && self.lifetime.is_open() {

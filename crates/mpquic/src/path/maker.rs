@@ -1,6 +1,6 @@
 use super::mtu::Mtu;
 use super::{EcnPath, Path};
-use crate::config::Config;
+use crate::config::{Config, PacingTimer};
 use congestion::{Choice, Group};
 use forecast::{Feed, Probability};
 use units::{Duration, PathId};
@@ -14,6 +14,7 @@ pub(super) struct Maker {
     /// What coupled controllers share.
     group: Group,
     pacing_grain: Duration,
+    pacing_timer: PacingTimer,
     ecn: bool,
     /// Datagrams that pass for certain, and the longest that may be tried.
     datagram_bytes: (usize, usize),
@@ -29,6 +30,7 @@ impl Maker {
             congestion: config.congestion.clone(),
             group: Group::new(),
             pacing_grain: config.pacing_grain,
+            pacing_timer: config.pacing_timer,
             ecn: config.ecn,
             datagram_bytes: (config.datagram_bytes, config.most_datagram_bytes),
             least_probability,
@@ -43,7 +45,7 @@ impl Maker {
         let feed = feed.unwrap_or_else(|| self.feed());
         cc.on_forecast(&feed.boundaries());
         let mut path = Path::new(id, net, cc, feed);
-        path.set_grain(self.pacing_grain);
+        path.set_pacing(self.pacing_grain, self.pacing_timer);
         path.mtu = Mtu::new(self.datagram_bytes.0, self.datagram_bytes.1);
         if self.ecn {
             path.ecn = EcnPath::Testing;

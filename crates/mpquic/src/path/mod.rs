@@ -34,6 +34,7 @@ pub(crate) use table::{Changed, MAX_NETS, Paths};
 pub(crate) use timers::{Due, Running};
 pub(crate) use ways::Move;
 
+use crate::config::PacingTimer;
 use crate::space::Again;
 use crate::streams::Chunk;
 use candidate::{AMPLIFICATION, Candidate, LEAST_BYTES};
@@ -47,6 +48,11 @@ use std::collections::VecDeque;
 use twin::Twin;
 use units::{Bitrate, Duration, Instant, PathId};
 
+/// Packets that may leave back to back (RFC 9002 §7.7: no more than the initial window).
+const BURST_PACKETS: u64 = 10;
+/// The same at most where that is the controller's affair (picoquic `picoquic_update_pacing_data`).
+const MOST_QUANTUM: u64 = 16;
+
 /// Linux's floor of `rttvar_us`, which kernel ECF reads (`PathView::rttvar_kernel`).
 const KERNEL_RTTVAR_FLOOR: Duration = Duration::from_millis(200);
 
@@ -59,6 +65,7 @@ pub(crate) struct Path {
     pub cc: Box<dyn Controller>,
     pub sampler: DeliverySampler,
     pacer: Pacer,
+    pacing_timer: PacingTimer,
     pub in_flight: u64,
     /// The peer has shown that it receives here.
     pub validated: bool,
@@ -131,6 +138,7 @@ impl Path {
             cc,
             sampler: DeliverySampler::default(),
             pacer: Pacer::default(),
+            pacing_timer: PacingTimer::Every,
             in_flight: 0,
             validated: false,
             came_bytes: 0,
@@ -234,7 +242,16 @@ impl Path {
         if !self.rtt.has_sample() {
             return Instant::ZERO; // nothing to pace by: the initial window leaves at once
         }
-        self.pacer.ready_at(self.pacing_rate(), packet_bytes)
+        self.pacer.ready_at(self.pacing_rate(), self.burst_bytes(packet_bytes))
+    }
+
+    /// What may follow a packet at once.
+    fn burst_bytes(&self, packet_bytes: u64) -> u64 {
+        let own = match self.pacing_timer {
+            PacingTimer::Every => BURST_PACKETS * packet_bytes,
+            PacingTimer::Last => self.cc.send_quantum_bytes().min(MOST_QUANTUM * packet_bytes),
+        };
+        own.saturating_sub(packet_bytes)
     }
 
     pub fn on_paced(&mut self, now: Instant, bytes: u64) {
@@ -247,9 +264,10 @@ impl Path {
         self.pacer.hold(now);
     }
 
-    /// What the pacer lets leave at once ([`crate::Config::pacing_grain`]).
-    pub fn set_grain(&mut self, grain: Duration) {
+    /// What the pacer lets leave at once ([`crate::Config::pacing_grain`]), and which pacers count.
+    pub fn set_pacing(&mut self, grain: Duration, timer: PacingTimer) {
         self.pacer = Pacer::new(grain);
+        self.pacing_timer = timer;
     }
 
     /// Sends a probe at once, and the next ones as if it were the first.
@@ -277,7 +295,7 @@ impl Path {
         let (window, ssthresh) = (self.cc.window_bytes(), self.cc.ssthresh_bytes());
         let rate = self.rate_with(window, ssthresh);
         let has_sample = self.rtt.has_sample();
-        let ready = !has_sample || self.pacer.is_ready(now, rate, packet_bytes);
+        let ready = !has_sample || self.pacer.is_ready(now, rate, self.burst_bytes(packet_bytes));
         let sent = self.stats.sent_packets.max(1);
         let sampled = |span| if has_sample { span } else { Duration::ZERO };
         PathView {

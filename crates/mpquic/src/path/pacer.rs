@@ -1,8 +1,5 @@
 use units::{Bitrate, Duration, Instant};
 
-/// Packets that may leave back to back (RFC 9002 §7.7: no more than the initial window).
-const BURST_PACKETS: u64 = 10;
-
 /// Spaces packets at a rate (RFC 9002 §7.7).
 #[derive(Debug, Default)]
 pub(crate) struct Pacer {
@@ -19,16 +16,16 @@ impl Pacer {
         Self { grain, ..Self::default() }
     }
 
-    /// When the next packet may leave.
-    pub fn ready_at(&self, rate: Bitrate, packet_bytes: u64) -> Instant {
-        let burst = rate.time_for(packet_bytes * (BURST_PACKETS - 1)).unwrap_or(Duration::ZERO);
+    /// When the next packet may leave, with so many bytes more right behind it.
+    pub fn ready_at(&self, rate: Bitrate, burst_bytes: u64) -> Instant {
+        let burst = rate.time_for(burst_bytes).unwrap_or(Duration::ZERO);
         self.paid_at.saturating_sub(burst.max(self.grain)).max(self.held_until)
     }
 
     /// The next packet may leave now.
-    pub fn is_ready(&self, now: Instant, rate: Bitrate, packet_bytes: u64) -> bool {
+    pub fn is_ready(&self, now: Instant, rate: Bitrate, burst_bytes: u64) -> bool {
         let is_paid = self.paid_at <= now && self.held_until <= now; // whatever the rate
-        is_paid || self.ready_at(rate, packet_bytes) <= now
+        is_paid || self.ready_at(rate, burst_bytes) <= now
     }
 
     /// The next packet has to wait: with others, for half of what may leave at once. The rate stays

@@ -13,6 +13,7 @@ mod multipath;
 mod noq;
 pub mod one_rtt;
 mod outages;
+mod pacing_timer;
 mod qlog;
 mod rebind;
 mod refuse;

@@ -348,6 +348,18 @@ class Settings(StudyModel):
             axis="flow control",
         ),
     ] = None
+    pacing_timer: Annotated[
+        tuple[config.PacingTimer, ...] | None,
+        About(
+            "mpquic",
+            "MP-QUIC: which pacers wake a sender: "
+            '`"every"`, those of all paths; `"last"`, only that of the path that sent last, and '
+            "none while a path passes its pacer but not its window, as picoquic of March 2022",
+            default=_of(config.Quic, "pacing_timer"),
+            inner=True,
+            axis="pacing timer",
+        ),
+    ] = None
     handover_s: Annotated[
         tuple[Positive, ...] | None,
         About(
