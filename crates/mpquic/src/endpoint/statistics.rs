@@ -4,7 +4,7 @@ use super::Endpoint;
 use crate::path::{EcnPath, PathStats};
 use crate::totals::Totals;
 use recovery::InOrderWaits;
-use units::PathId;
+use units::{Duration, PathId};
 
 impl Endpoint {
     /// Counts of the connection.
@@ -35,6 +35,19 @@ impl Endpoint {
     /// streams that are not finished.
     pub fn send_window_bytes(&self) -> u64 {
         self.streams.send_window_bytes()
+    }
+
+    /// What an application should keep in the connection's hands, so that its paths never run dry: two
+    /// windows of each path (as Linux `tcp_sndbuf_expand`), and what the others carry in two round trips
+    /// of the slowest, whose bytes are acknowledged last.
+    pub fn worth_holding_bytes(&self) -> u64 {
+        let paths = || self.paths.values().filter(|path| path.carries_data());
+        let longest = paths().map(|path| path.rtt.smoothed()).max().unwrap_or(Duration::ZERO);
+        let windows = paths().map(|path| {
+            let (window, srtt) = (u128::from(path.cc.window_bytes()), path.rtt.smoothed());
+            window * u128::from(longest.as_nanos()) / u128::from(srtt.as_nanos().max(1))
+        });
+        u64::try_from(2 * windows.sum::<u128>()).unwrap_or(u64::MAX)
     }
 
     /// Whether datagrams that leave on `net` are to be marked ECT(0): [`Config::ecn`](crate::Config::ecn), and nothing in

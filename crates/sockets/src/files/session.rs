@@ -21,6 +21,9 @@ const FAILED: u64 = 0x500;
 const TIMED_OUT: u64 = 0x408;
 /// Files that one client has open at a time; further requests wait.
 const MAX_FILES: usize = 8;
+/// What waits for a client to acknowledge it, however small its windows are: the first pieces of an
+/// answer, and some more for when the windows open.
+const LEAST_BYTES: u64 = 256 << 10;
 /// How long a client may be without a request.
 const IDLE: Duration = Duration::from_secs(15);
 /// How long a client may take nothing of an answer: longer than outages of satellites and cells,
@@ -217,7 +220,8 @@ impl FileSession {
 
     /// Gives the transport what it may take of an answer.
     fn pour(&mut self, endpoint: &mut Endpoint, id: u64) {
-        let most = share(self.shared.clients.load(Ordering::Relaxed));
+        let share = share(self.shared.clients.load(Ordering::Relaxed));
+        let most = endpoint.worth_holding_bytes().max(LEAST_BYTES).min(share);
         let failed = match &mut self.streams.get_mut(&id) {
             Some(Exchange::Failed(code)) => Some(*code),
             Some(Exchange::Answering(answer, _)) => match answer.pour(endpoint, id, most) {

@@ -19,6 +19,7 @@ from rich.table import Table
 from skyweave.cli.bench import emulator_peers as bench_peers
 from skyweave.cli.bench.emulator_programs import flood, round_trips_ms
 from skyweave.console import Console, TextColumn
+from skyweave.errors import LiveError
 from skyweave.live.engine import run_live
 from skyweave.live.world.world import World
 from skyweave.model import config
@@ -32,6 +33,7 @@ RTT_MS = 20.0
 QUEUE_BYTES = 2_500_000
 _TCP_S, _PINGS, _PING_SPACING_S = 8.0, 240, 0.025
 _FLOOD_S, _FLOOD_FROM_S, _FLOOD_TO_S = 6.0, 1.0, 5.0
+"""What is left of a flood is for links that carry nothing when it begins."""
 _OVER = 1.25
 """Sent, as a multiple of the largest capacity."""
 _STEP_S, _ZERO_SHARE = 0.1, 0.2
@@ -230,6 +232,8 @@ def _rate_error_percent(
     first_s = float(times_s[np.argmax(delivered > 0)]) + _FLOOD_FROM_S
     begin = int(np.searchsorted(times_s, first_s - 1e-9))
     end = int(np.searchsorted(times_s, first_s + _FLOOD_TO_S - _FLOOD_FROM_S - 1e-9))
+    if end >= len(times_s):
+        raise LiveError("a link carried nothing for most of its flood; is the machine busy?")
     carried = float(delivered[end] - delivered[begin])
     expected = _integral_bytes(capacity, float(times_s[begin]), float(times_s[end]))
     return 100.0 * (carried / expected - 1.0), _quantiles(found["statistics"]["lateness_us"])
