@@ -261,8 +261,8 @@ class Quic(Model):
     """How receive windows grow: twofold while they are read within two round trips, or threefold
     whenever half is used, from 1 MiB a connection and 2 MiB a stream (picoquic of March 2022)."""
     pacing_timer: PacingTimer = "every"
-    """Which pacers wake a sender: those of all paths, or only that of the path that sent last, and none
-    while a path passes its pacer but not its window (picoquic of March 2022)."""
+    """Which pacers wake a sender: those of all paths, or only that of the path that sent last, and
+    none while a path passes its pacer but not its window (picoquic of March 2022)."""
 
 
 class After(Model):
