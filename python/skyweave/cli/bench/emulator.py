@@ -19,8 +19,8 @@ from rich.table import Table
 from skyweave.cli.bench import emulator_peers as bench_peers
 from skyweave.cli.bench.emulator_programs import flood, round_trips_ms
 from skyweave.console import Console, TextColumn
-from skyweave.errors import LiveError
 from skyweave.live.engine import run_live
+from skyweave.live.errors import LiveError
 from skyweave.live.world.world import World
 from skyweave.model import config
 from skyweave.printing import put
