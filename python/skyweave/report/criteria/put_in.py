@@ -64,7 +64,7 @@ def dominates(panel: Panel, above: PathSet, below: PathSet) -> bool:
     """Tell whether one single path has in each bin of each drive at least another's capacity."""
     if above == below or above.is_bonded or below.is_bonded:
         return False
-    pairs = zip(panel.capacity[above.names[0]], panel.capacity[below.names[0]], strict=True)
+    pairs = zip(panel.links[above.names[0]], panel.links[below.names[0]], strict=True)
     return all(len(a) == len(b) and bool(np.all(a >= b - 1e-9)) for a, b in pairs)
 
 

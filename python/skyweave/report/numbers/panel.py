@@ -43,6 +43,9 @@ class Panel:
     transports: dict[PathSet, str]
     keys: dict[PathSet, list[str]]
     """The records: for each path set, one for each drive."""
+    links: dict[str, list[Values]] = field(default_factory=dict)
+    """Capacities in bins for all the time that runs could have taken, so that runs which ended at
+    different times can be compared by what their links are."""
     others: dict[str, dict[PathSet, list[Values]]] = field(default_factory=dict)
     """Quantities that are no rates in bins (``reduce.Reduced``), by cell."""
     _known: dict[tuple[str, PathSet, str], Estimate] = field(default_factory=dict)
@@ -230,6 +233,7 @@ def _build(runs: list[tuple[str, Labels]], store: Store, results: Results) -> Pa
     members = list(dict.fromkeys((labels["drive"], labels["seed"]) for _, labels in runs))
     cells: dict[PathSet, dict[tuple[str, int], Reduced]] = {}
     capacity: dict[str, dict[tuple[str, int], Values]] = {}
+    links: dict[str, dict[tuple[str, int], Values]] = {}
     transports: dict[PathSet, str] = {}
     keys: dict[PathSet, dict[tuple[str, int], str]] = {}
     for key, labels in runs:
@@ -242,6 +246,7 @@ def _build(runs: list[tuple[str, Labels]], store: Store, results: Results) -> Pa
         keys.setdefault(cell, {})[member] = key
         for path, values in reduced.capacity.items():
             capacity.setdefault(path, {})[member] = values
+            links.setdefault(path, {})[member] = reduced.links[path]
     first = {(labels["drive"], labels["seed"]): labels for _, labels in reversed(runs)}
     complete = [m for m in members if all(m in found for found in cells.values())]
     order = sorted(cells, key=lambda cell: len(cell.names))
@@ -262,6 +267,7 @@ def _build(runs: list[tuple[str, Labels]], store: Store, results: Results) -> Pa
         goodput={cell: [cells[cell][m].goodput for m in complete] for cell in order},
         capacity={path: [found[m] for m in complete] for path, found in capacity.items()},
         transports=transports,
+        links={path: [found[m] for m in complete] for path, found in links.items()},
         keys={cell: [keys[cell][m] for m in complete] for cell in order},
         others={
             quantity: {cell: [cells[cell][m].others[quantity] for m in complete] for cell in order}

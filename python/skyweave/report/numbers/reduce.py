@@ -42,6 +42,8 @@ class Reduced:
     """Of all connections together, in bins; of a file one value: its size over its time."""
     capacity: dict[str, Values]
     """Of each link, in the same bins."""
+    links: dict[str, Values]
+    """The same for all the time that the run could have taken, in bins of the report."""
     others: dict[str, Values]
     """``srtt_ms``: every sample of every path and flow; ``flow_ratio``: goodput of the first group
     of flows over that of the last, in bins; :mod:`skyweave.report.numbers.link_rtt` and
@@ -67,13 +69,11 @@ def read(folder: Path, labels: Labels, how: Reduction) -> Reduced:
     srtt = record.samples.filter(pl.col("path") != "")["srtt_ms"].drop_nulls().to_numpy()
     names = labels["paths"].names
     used = [path for path in run["paths"] if path["name"] in names]
-    capacity = {
-        path["name"]: metrics.capacity_in_bins(path, labels["direction"], bin_s, duration_s)
-        for path in run["paths"]
-    }
+    capacity = _capacities(run, labels, bin_s, duration_s)
     return Reduced(
         goodput=metrics.total_of(flows),
         capacity=capacity,
+        links=_capacities(run, labels, how.bin_s, float(run["stop_after_s"])),
         others={
             "srtt_ms": srtt,
             "flow_ratio": _flow_ratio(flows, counts),
@@ -89,6 +89,15 @@ def read(folder: Path, labels: Labels, how: Reduction) -> Reduced:
         },
         of_paths=of_paths(record, names),
     )
+
+
+def _capacities(
+    run: Mapping[str, Any], labels: Labels, bin_s: float, duration_s: float
+) -> dict[str, Values]:
+    return {
+        path["name"]: metrics.capacity_in_bins(path, labels["direction"], bin_s, duration_s)
+        for path in run["paths"]
+    }
 
 
 def _whole(record: Record, connection: int) -> Values:
