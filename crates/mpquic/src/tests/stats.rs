@@ -26,6 +26,20 @@ fn two(scheduler: &str, bytes: u64, links: Vec<Link>, change: fn(&mut Config)) -
 }
 
 #[test]
+fn what_is_worth_holding_covers_the_longest_round_trip() {
+    let mut world = two("minrtt", 20 * MEGABYTE, links(), |_| {});
+    assert!(world.run(ms(3000), |world| world.client.bulk.received > 5 * MEGABYTE));
+    let server = &world.server.endpoint;
+    let [short, long] = [0, 1].map(|net| server.path_stats(PathId(net)).unwrap());
+    assert!(long.srtt > short.srtt);
+    let windows = short.cwnd_bytes + long.cwnd_bytes;
+    let worth = server.worth_holding_bytes();
+    assert!(worth > 2 * windows, "{worth} B for windows of {windows} B");
+    let stretched = long.srtt.as_nanos() / short.srtt.as_nanos() + 1;
+    assert!(worth <= 2 * stretched * windows, "{worth} B, {stretched} times {windows} B");
+}
+
+#[test]
 fn what_is_counted_adds_up() {
     let lossy = links().into_iter().map(|link| Link { loss: 10, ..link }).collect();
     let mut world = two("minrtt", 20 * MEGABYTE, lossy, |_| {});
