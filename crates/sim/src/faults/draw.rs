@@ -8,7 +8,7 @@ use super::{Channel, FaultRun, Size, Transfer};
 use crate::{ConnectionConfig, RunConfig, Transport};
 use application::Bulk;
 use link::{Direction, PathConfig, UpWindow};
-use mpquic::{AckPath, QuicConfig, Reinject};
+use mpquic::{AckPath, PacingTimer, QuicConfig, Reinject};
 use mptcp::Mode;
 use parameters::{Catalogue, Choice, Given, Kind, Named, Parameter};
 use rand::{RngExt, SeedableRng};
@@ -137,12 +137,17 @@ fn way(transfer: &Transfer) -> Direction {
 fn quic(random: &mut ChaCha8Rng) -> QuicConfig {
     let ack_paths = [AckPath::Same, AckPath::Fastest, AckPath::Scheduled, AckPath::Duplicated];
     let reinjections = [Reinject::None, Reinject::Failure, Reinject::Tail, Reinject::All];
-    QuicConfig {
+    let mut quic = QuicConfig {
         ack_path: one_of(random, &ack_paths),
         reinjection: one_of(random, &reinjections),
         datagram_bytes: random.random_range(1200..=1472),
         ..QuicConfig::default()
+    };
+    // Of what was drawn already: seeds keep their meaning.
+    if quic.datagram_bytes.is_multiple_of(8) {
+        quic.pacing_timer = PacingTimer::Last;
     }
+    quic
 }
 
 fn channel(random: &mut ChaCha8Rng, span: &Span) -> Channel {
