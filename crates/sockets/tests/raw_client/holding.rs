@@ -53,5 +53,6 @@ pub fn held_by_each(says: &Hostile) {
     run(&mut clients, |_| server.count(asked) == CLIENTS * FILES);
     let each = (resident_bytes() - before) / CLIENTS as u64;
     assert!(each <= MOST_BYTES, "{each} bytes a client");
-    assert!(each > 8 << 20, "{each} bytes a client: nothing was held");
+    // 256 KiB of answers, as their congestion windows are small, and the requests.
+    assert!(each > 1 << 20, "{each} bytes a client: nothing was held");
 }
