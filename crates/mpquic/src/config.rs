@@ -40,8 +40,8 @@ pub enum PacingTimer {
     /// Those of all paths.
     #[default]
     Every,
-    /// Only that of the path that sent last, for which reason one path sends at a time, as much as its pacer
-    /// lets leave at once; none, once a path passes its pacer but not its window. Datagrams that
+    /// Only that of the path that sent last: each wake-up sends one burst on one path. No pacer wakes
+    /// the end while a path passes its pacer but its congestion window is full. Datagrams that
     /// arrive wake the end, too. So picoquic of March 2022 (commit d515d2d4, `sender.c`:
     /// `picoquic_select_next_path_mp`, and the end of `picoquic_prepare_packet_ex`, with
     /// segmentation offload).

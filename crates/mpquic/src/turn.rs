@@ -3,7 +3,7 @@
 use crate::config::PacingTimer;
 use units::PathId;
 
-/// Whose turn it is: no path's for long where the pacers of all paths wake the end.
+/// Whose turn it is: with [`PacingTimer::Every`], always any path's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Turn {
     timer: PacingTimer,
@@ -32,7 +32,7 @@ impl Turn {
         self.of.is_some_and(|of| of != path)
     }
 
-    /// No pacer wakes an end of which one path passes its pacer but not its window.
+    /// No pacer wakes the end while the congestion window of a path that passes its pacer is full.
     pub fn heeds_full_windows(&self) -> bool {
         self.timer == PacingTimer::Last
     }

@@ -16,7 +16,7 @@ impl Pacer {
         Self { grain, ..Self::default() }
     }
 
-    /// When the next packet may leave, with so many bytes more right behind it.
+    /// When the next packet may leave, and `burst_bytes` back to back with it.
     pub fn ready_at(&self, rate: Bitrate, burst_bytes: u64) -> Instant {
         let burst = rate.time_for(burst_bytes).unwrap_or(Duration::ZERO);
         self.paid_at.saturating_sub(burst.max(self.grain)).max(self.held_until)
