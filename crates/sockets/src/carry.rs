@@ -219,6 +219,9 @@ impl Service for OneTransfer {
     fn closed(&mut self, _remote: SocketAddr, how: &Closed) {
         let done = self.reports.iter().any(|report| report.lock().completed_ns.is_some());
         self.over |= done || matches!(how, Closed::PeerApplication(COMPLETE, _));
+        if self.over {
+            self.look_at = Instant::ZERO; // at once
+        }
     }
 
     fn due(&self) -> Instant {

@@ -8,7 +8,7 @@ use crate::error::{SocketError, words};
 use crate::interfaces::Local;
 use crate::lane::Lane;
 use crate::session::{PathReport, Session, Status};
-use crate::socket::{Route, Space};
+use crate::socket::{Route, Space, TURN_BYTES, TURN_RECEIVES};
 use crate::tls::Trust;
 use crate::wait::wait;
 use crate::watch::Watch;
@@ -25,7 +25,6 @@ const TEND_SOON: Duration = Duration::from_millis(20);
 const PATIENCE: Duration = Duration::from_millis(20);
 /// Datagrams made in one turn, before what came is looked at.
 const TURN_DATAGRAMS: usize = 256;
-const TURN_RECEIVES: usize = 8;
 /// Paths of one client.
 pub(crate) const MOST_LANES: usize = 32;
 
@@ -186,7 +185,10 @@ impl Client {
                 if !came {
                     break;
                 }
-                more |= round + 1 == TURN_RECEIVES;
+                if round + 1 == TURN_RECEIVES || came_bytes >= TURN_BYTES {
+                    more = true;
+                    break;
+                }
             }
             lane.hear(now, came_bytes);
         }

@@ -8,7 +8,7 @@ use crate::log;
 use crate::peer::Peer;
 use crate::poller::Poller;
 use crate::session::Session;
-use crate::socket::{Route, Socket, Space};
+use crate::socket::{Route, Socket, Space, TURN_BYTES, TURN_RECEIVES};
 use crate::tls::{random, random_u64};
 use crate::wait::wait;
 use mpquic::wire::{ConnectionId, Kind, MIN_INITIAL_BYTES, WireError, parse, version_negotiation};
@@ -20,7 +20,6 @@ use units::{Duration, Instant};
 
 /// How long a handshake may take.
 const HANDSHAKE: Duration = Duration::from_secs(10);
-const TURN_RECEIVES: usize = 8;
 /// Answers to what belongs to no connection, in one turn: more would be a tool for floods.
 const TURN_ANSWERS: usize = 8;
 /// Retries and refusals in one turn: as many as it receives first packets, so that a flood cannot keep
@@ -166,16 +165,16 @@ impl Server {
         (self.answers, self.retries) = (0, 0);
         let mut space = std::mem::replace(&mut self.space, Space::empty());
         let io = self.socket.io();
-        let mut rounds = 0;
-        while rounds < TURN_RECEIVES
-            && io.receive(&mut space, |route, ecn, datagram| {
+        let (mut rounds, mut bytes, mut more) = (0, 0, true);
+        while more && rounds < TURN_RECEIVES && bytes < TURN_BYTES {
+            more = io.receive(&mut space, |route, ecn, datagram| {
+                bytes += datagram.len() as u64;
                 self.on_datagram(now, (route, ecn), datagram);
-            })
-        {
+            });
             rounds += 1;
         }
         self.space = space;
-        rounds == TURN_RECEIVES
+        more
     }
 
     fn on_datagram(&mut self, now: Instant, (route, ecn): (Route, Option<Ecn>), data: &mut [u8]) {

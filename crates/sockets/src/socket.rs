@@ -16,8 +16,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Longest UDP payload, and so the longest GSO batch and the longest that GRO hands over.
 const MAX_BATCH_BYTES: usize = 65_000;
 const RECEIVE_BYTES: usize = 65_535;
-/// Messages that one `recvmmsg` takes.
-const RECEIVE_MESSAGES: usize = 8;
+/// Messages that one `recvmmsg` takes; with GRO each has up to [`RECEIVE_BYTES`].
+const RECEIVE_MESSAGES: usize = 2;
+/// What a driver takes from a socket in one turn, before it answers: in messages, so that acknowledgements
+/// of many connections share a turn, and in bytes, so that a sender need not wait until its whole window
+/// has been read. It would idle meanwhile, and the receiver while the next window is written.
+pub(crate) const TURN_RECEIVES: usize = 32;
+pub(crate) const TURN_BYTES: u64 = 128 << 10;
 /// Kernel buffers: about a millisecond of 10 Gbit/s and the pauses of a busy machine beside it.
 const BUFFER_BYTES: usize = 4 << 20;
 /// Batches that wait for a socket that takes no more; beyond, datagrams are lost as in a full queue.
