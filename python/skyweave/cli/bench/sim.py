@@ -28,6 +28,10 @@ REPETITIONS = 7
 
 _MEANING = {
     "link_packets_per_s": "segments and ACKs that leave a link, per second of one core",
+    "tcp_packets_per_s": "the same of TCP alone, CUBIC, over one path",
+    "mptcp_packets_per_s": "the same of Multipath TCP, CUBIC, over two paths",
+    "mpquic_packets_per_s": "the same of multipath QUIC, CUBIC, over two paths",
+    "connections_1000_packets_per_s": "the same of 1,000 connections of TCP that share a path",
     "transfer_100mb_two_paths_s": "wall time of 100 MB by Multipath TCP over two steady paths",
     "peak_rss_mb": "peak memory of the whole process, Python included",
     "rss_growth_mb": "growth of that peak from a run of 20 s to one of 400 s",
@@ -56,14 +60,38 @@ def measure_sim() -> dict[str, float]:
         )
     ]
     rates = [_packets_per_s(mix) for _ in range(REPETITIONS)]
+    alone = {
+        f"{name}_packets_per_s": statistics.median(
+            _packets_per_s([run]) for _ in range(REPETITIONS)
+        )
+        for name, run in _alone().items()
+    }
     _length(20.0)
     short_mb = _peak_rss_mb()
     _length(400.0)
     return {
         "link_packets_per_s": statistics.median(rates),
+        **alone,
         "transfer_100mb_two_paths_s": statistics.median(walls),
         "peak_rss_mb": _peak_rss_mb(),
         "rss_growth_mb": _peak_rss_mb() - short_mb,
+    }
+
+
+def _alone() -> dict[str, Run]:
+    """Return a run for each transport, and one of many connections."""
+
+    def bulk(seconds: float, **change: str) -> Connection:
+        return _connection(Bulk(duration_s=seconds), congestion="cubic", **change)
+
+    paths = _paths()
+    return {
+        "tcp": Run(paths=paths[1:], connections=(bulk(20.0, transport="tcp"),)),
+        "mptcp": Run(paths=paths, connections=(bulk(20.0),)),
+        "mpquic": Run(paths=paths, connections=(bulk(20.0, transport="mpquic"),)),
+        "connections_1000": Run(
+            paths=paths[1:], connections=tuple(bulk(20.0, transport="tcp") for _ in range(1000))
+        ),
     }
 
 
