@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -56,6 +57,17 @@ def test_workers_of_another_build_are_refused() -> None:
 
     with pytest.raises(ConfigError, match=r"worker tcp://w:1 has Skyweave 0\.0\.1\+beef, but"):
         cluster._check_versions(Other(), "tcp://x:1", "0.1.0+cafe")
+
+
+def test_records_come_straight_from_workers_that_accept_connections() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as open_one, socket.socket() as closed_one:
+        closed_one.bind(("127.0.0.1", 0))  # nobody listens there
+        reachable, other = (
+            f"tcp://127.0.0.1:{one.getsockname()[1]}" for one in (open_one, closed_one)
+        )
+        assert cluster.are_reachable([reachable])
+        assert not cluster.are_reachable([reachable, other])
+    assert not cluster.are_reachable(["inproc://192.0.2.1/4/1"])
 
 
 WORKER = """
