@@ -225,11 +225,12 @@ impl Scheduling {
             if self.turn.excludes(path.net) {
                 continue;
             }
-            let ready = path.pacer_ready_at(packet_bytes);
             if !path.window_has_room(packet_bytes) {
-                is_full |= ready <= now && path.is_usable();
+                let counts = self.turn.heeds_full_windows() && path.is_usable();
+                is_full |= counts && path.pacer_ready_at(packet_bytes) <= now;
                 continue;
             }
+            let ready = path.pacer_ready_at(packet_bytes);
             let view = self.views.iter().find(|view| view.id == path.net);
             path.filled = has_data && view.is_some_and(|view| self.dispatch.fills(now, view));
             if path.filled {
@@ -245,7 +246,7 @@ impl Scheduling {
                 self.paced_until = self.paced_until.min(ready);
             }
         }
-        if is_full && self.turn.heeds_full_windows() {
+        if is_full {
             self.paced_until = Instant::FAR_FUTURE;
         }
     }

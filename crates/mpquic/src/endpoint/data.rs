@@ -158,7 +158,9 @@ impl Endpoint {
     /// Writes what the streams have to send, lost data first: how many bytes.
     pub(super) fn put_chunks(&mut self, draft: &mut Draft, id: u32) -> u64 {
         let mut bytes = 0;
-        while let Some((chunk, by)) = self.streams.next_chunk(draft.room()) {
+        while draft.room() > 0
+            && let Some((chunk, by)) = self.streams.next_chunk(draft.room())
+        {
             let why =
                 by.map(|by| if by == id { Again::Retransmission } else { Again::Reinjection });
             bytes += chunk.range.end - chunk.range.start;

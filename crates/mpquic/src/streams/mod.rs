@@ -431,6 +431,9 @@ impl Streams {
     /// The stream whose turn it is from `turn` on.
     fn next_ready(&self, turn: u64) -> Option<u64> {
         let (urgency, first) = *self.ready.first()?;
+        if self.ready.len() == 1 {
+            return Some(first); // nearly always: a search would cost more than the rest
+        }
         let later = self.ready.range((urgency, turn)..=(urgency, u64::MAX)).next();
         Some(later.map_or(first, |(_, id)| *id))
     }

@@ -75,10 +75,17 @@ impl<'a> Reader<'a> {
 
     /// A variable-length integer (RFC 9000 §16, Appendix A.1).
     pub fn varint(&mut self, what: &'static str) -> Result<u64, WireError> {
-        let first = *self.0.first().ok_or(WireError::Short(what))?;
-        let bytes = self.bytes(1 << (first >> 6), what)?;
-        let head = u64::from(first & 0x3f);
-        Ok(bytes[1..].iter().fold(head, |value, byte| value << 8 | u64::from(*byte)))
+        match self.0 {
+            // Most are that small: gaps and lengths of acknowledged ranges.
+            [first @ 0..=0x3f, tail @ ..] => {
+                self.0 = tail;
+                Ok(u64::from(*first))
+            }
+            [0x40..=0x7f, ..] => Ok(u64::from(u16::from_be_bytes(self.array(what)?) & 0x3fff)),
+            [0x80..=0xbf, ..] => Ok(u64::from(self.u32(what)? & 0x3fff_ffff)),
+            [_, ..] => Ok(u64::from_be_bytes(self.array(what)?) & MAX_VARINT),
+            [] => Err(WireError::Short(what)),
+        }
     }
 
     /// A byte count as a variable-length integer, and this many bytes.
