@@ -386,8 +386,15 @@ impl Streams {
     /// Something could leave now for the first time: bytes, or the end of a stream alone.
     pub fn has_new(&self) -> bool {
         let window = self.window_left();
-        let mut halves = self.ready.iter().filter_map(|(_, id)| self.send.get(id));
-        halves.any(|half| half.has_new() && (window > 0 || half.unsent() == 0 || half.has_hole()))
+        let may = |half: &SendHalf| {
+            half.has_new() && (window > 0 || half.unsent() == 0 || half.has_hole())
+        };
+        let may = |(_, id): &Turn| self.send.get(id).is_some_and(may);
+        match self.ready.len() {
+            0 => false,
+            1 => self.ready.first().is_some_and(may),
+            _ => self.ready.iter().any(may),
+        }
     }
 
     /// Bytes that were never sent, whatever the windows say.

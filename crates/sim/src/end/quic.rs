@@ -113,8 +113,7 @@ impl QuicEnd {
 
     /// The path manager does what it can; the application is served next.
     fn work(&mut self, now: Instant) {
-        let Some(endpoint) = &mut self.endpoint else { return };
-        for event in endpoint.take_events() {
+        while let Some(event) = self.endpoint.as_mut().and_then(Endpoint::poll_event) {
             self.on_event(now, &event);
         }
         if self.is_client {
