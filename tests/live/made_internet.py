@@ -19,7 +19,7 @@ import threading
 import time
 from pathlib import Path
 
-from skyweave.live.world.wiring import enter_network, new_network, this_network
+from skyweave.live.world.namespaces import enter_network, new_network, this_network
 
 WEB, WEB6 = "203.0.113.80", "2001:db8:2::80"
 RESOLVER = "203.0.113.53"
