@@ -7,11 +7,13 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from skyweave.live.priority import real_time
 
 REPOSITORY = Path(__file__).parents[1]
 
@@ -134,3 +136,14 @@ def data_with() -> Callable[[str], Path]:
         pytest.skip(f"no real data here: set SKYWEAVE_DATA to a folder with {name}, …")
 
     return find
+
+
+@pytest.fixture
+def prompt() -> Iterator[None]:
+    """What the test starts runs before all ordinary processes, and after the relay.
+
+    An end of a connection that waits for the processor for a second is a path that is silent for a
+    second: beside busy programs paths failed that nothing was wrong with.
+    """
+    with real_time(1):
+        yield

@@ -16,11 +16,12 @@ from skyweave.field import FarEnd, FieldError
 from skyweave.field.beside import drive
 from skyweave.field.engine import FieldEngine
 from skyweave.field.serve import FieldServer
+from skyweave.live.priority import real_time
 from skyweave.model import config
 from skyweave.model.record import Record
 from skyweave.testbed.node.tools import tool, within
 
-pytestmark = pytest.mark.waits
+pytestmark = [pytest.mark.waits, pytest.mark.usefixtures("prompt")]
 DOWN = {"starlink": 20.0, "lte": 8.0}
 UP = {"starlink": 5.0, "lte": 4.0}
 TRIP_MS = {"starlink": 40.0, "lte": 60.0}
@@ -30,7 +31,7 @@ twice and what was under way at the end."""
 OF_MPTCP = 0.35
 """The same of Linux's Multipath TCP, which sends again on one path what waits on another."""
 FILLED = 0.5
-"""The least share of the capacity that is used, on a busy machine, too."""
+"""The least share of the capacity that is used: both ends go before what else the machine does."""
 SECONDS = 4.0
 LINUX = {"mode": "upstream", "scheduler": "upstream"}
 UNKNOWN = config.Link(capacity=config.Unknown(), delay=config.Unknown())
@@ -63,7 +64,8 @@ def field() -> Iterator[Field]:
     made = [road(name, DOWN[name], UP[name], TRIP_MS[name]) for name in DOWN]
     with roads(*made) as found:
         token = secrets.token_urlsafe(32)
-        server = within(found.server, lambda: FieldServer("0.0.0.0", range(5200, 5203), token))
+        with real_time(1):  # as the other end has it by ``prompt``
+            server = within(found.server, lambda: FieldServer("0.0.0.0", range(5200, 5203), token))
         yield Field(found, server, token)
         server.close()
 

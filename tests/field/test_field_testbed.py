@@ -24,9 +24,9 @@ pytestmark = pytest.mark.waits
 PORT = 8440
 PATIENCE_S = 240
 DOWN = {"starlink": 20.0, "lte": 8.0}
-FILLED = 0.5
-"""The least share of the capacity that is used: the processor is shared with three programs."""
-SECONDS = 6
+SECONDS = 8
+TALK = 200_000
+"""Bytes of what node and server say beside the data, at most."""
 STUDY = f"""
 [study]
 name = "evening"
@@ -186,12 +186,13 @@ def test_a_study_runs_over_both_uplinks_of_a_node(stage: Stage) -> None:
             assert only["paths"]["lte"]["min_rtt_ms"] == pytest.approx(60.0, rel=0.2)
             continue
         capacity = sum(DOWN[name] for name in names)
-        assert FILLED * capacity < only["goodput_mbps"] < capacity
+        assert 0 < only["goodput_mbps"] < capacity
         got = sum(one["received_bytes"] for one in facts["uplinks"].values())
         assert only["delivered_bytes"] < got < only["delivered_bytes"] * 1.5
         for name in names:  # what the server's kernel and ours say is of the right path
-            assert only["paths"][name]["unique_bytes"] > DOWN[name] / 8e-6 * SECONDS * 0.25
-            assert only["paths"][name]["sent_bytes"] >= only["paths"][name]["unique_bytes"]
+            of_path, device = only["paths"][name], facts["uplinks"][name]["received_bytes"]
+            assert 0 < of_path["unique_bytes"] < device < of_path["unique_bytes"] * 1.5 + TALK
+            assert of_path["sent_bytes"] >= of_path["unique_bytes"]
     summary = json.loads((results / "summary.json").read_text())
     assert summary["networks"][0].startswith("lte by lte")
     assert (results / "report.html").exists()
@@ -207,14 +208,15 @@ def test_a_study_that_carries_too_much_is_cut_off(stage: Stage) -> None:
     folder = stage.folder / "greedy"
     folder.mkdir()
     one = STUDY.split("[[compare]]")
-    (folder / "study.toml").write_text(one[0] + '[[compare]]\npaths = "starlink"\n')
+    long = one[0].replace(f"duration_s = {SECONDS}", "duration_s = 60")
+    (folder / "study.toml").write_text(long + '[[compare]]\npaths = "starlink"\n')
     plan = stage.folder / "plan.toml"
     plan.write_text(PLAN.replace("CAP", str(CAP)))
     before = stage.roads.carried("starlink", "down")
     found = submitted(stage, "--plan", str(plan), "--folder", str(folder))
     assert found["run"]["state"] == "failed", found
     carried = stage.roads.carried("starlink", "down") - before
-    # 20 Mbit/s for 6 s are 15 MB: the node passed the cap on, and the server went on for a while.
+    # The node passed the cap on, and the server went on for a while.
     assert carried > CAP / 2
     out = fetched(stage, found, "second")
     record = json.loads((out / "record.json").read_text())

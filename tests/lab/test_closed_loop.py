@@ -113,8 +113,12 @@ def test_a_folder_that_holds_something_is_left_alone(tmp_path, monkeypatch):
 
 
 @pytest.mark.waits
+@pytest.mark.usefixtures("prompt")
 def test_a_loop_finds_its_satellites_and_fires(tmp_path, monkeypatch):
-    """Whatever the sky is now, each edge adds 400 ms: more than the mean of 5 s before it."""
+    """Whatever the sky is now, each edge adds 400 ms: more than the mean of 5 s before it.
+
+    The programs of a loop have 12 s to begin in, and a second for each look at the dish.
+    """
     reason = obstacle()
     if reason is not None:
         pytest.skip(f"no emulated network here: {reason}")

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator
 
 import pytest
 from marks import MARK
 
-from skyweave.live.priority import real_time
 from skyweave.live.world.world import obstacle
 
 
@@ -25,14 +23,3 @@ def mark(monkeypatch: pytest.MonkeyPatch) -> bytes:
     name = uuid.uuid4().hex
     monkeypatch.setenv(MARK, name)
     return f"{MARK}={name}".encode()
-
-
-@pytest.fixture
-def prompt() -> Iterator[None]:
-    """What the test starts runs before all ordinary processes, and after the relay.
-
-    An end of a connection that waits for the processor for a second is a path that is silent for a
-    second: beside busy programs paths failed that nothing was wrong with.
-    """
-    with real_time(1):
-        yield

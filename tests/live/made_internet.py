@@ -16,13 +16,15 @@ import struct
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
-from skyweave.live.world.wiring import enter_network, new_network, this_network
+from skyweave.live.world.namespaces import enter_network, new_network, this_network
 
 WEB, WEB6 = "203.0.113.80", "2001:db8:2::80"
 RESOLVER = "203.0.113.53"
 PRIVATE_PORT = 8099
+SIZE = 2_000_000
 LOOPBACKS = ("127.0.0.1", "::1")
 _ROUTER, _ROUTER6 = "198.51.100.1", "2001:db8:1::1"
 _HEAD = 12
@@ -30,9 +32,33 @@ _HEAD = 12
 
 
 class Handler(http.server.SimpleHTTPRequestHandler):
-    """Files, without a word on stderr."""
+    """Files, without a word on stderr, and ``shared.js`` for a client with more than one path."""
 
     protocol_version = "HTTP/1.1"
+
+    def do_GET(self) -> None:
+        """Send the script until all paths have carried their share, which FOLDER/enough says.
+
+        A subflow joins when the kernel gets to it: until FOLDER/joined is there most is held back.
+        After five times SIZE, or a minute without that file, the script is over whatever came.
+        """
+        if self.path != "/shared.js":
+            super().do_GET()
+            return
+        folder, words = Path(self.directory), b"woven " * (SIZE // 6)
+        self.send_response(200)
+        self.send_header("Content-Type", "text/javascript")
+        self.send_header("Connection", "close")
+        self.end_headers()
+        self.wfile.write(b"/*" + words[: SIZE // 10])
+        late = time.monotonic() + 60
+        while not (folder / "joined").exists() and time.monotonic() < late:
+            time.sleep(0.01)
+        for _ in range(5):
+            self.wfile.write(words)
+            if (folder / "enough").exists():
+                break
+        self.wfile.write(b"*/ document.body.textContent = 6 * 7;")
 
     def log_message(self, *_: object) -> None:
         """Say nothing."""

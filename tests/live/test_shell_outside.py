@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from made_internet import PRIVATE_PORT, WEB, WEB6
+from made_internet import PRIVATE_PORT, SIZE, WEB, WEB6
 from marks import MARK, marked
 
 from skyweave.errors import SkyweaveError
@@ -27,7 +27,6 @@ STACKS = [name for name in stack.ENDS if stack.which(name)]
 PATHS = ["--path", "starlink=down=20,up=10,rtt=40", "--path", "lte=down=20,up=10,rtt=60"]
 SHELL = "from skyweave.cli import main; main()"
 ONLY = "from skyweave.live.outside import stack; stack.ENDS = {{'{0}': stack.ENDS['{0}']}}; "
-SIZE = 2_000_000
 _VERSIONS = ("-4", "-6")
 KNOCK = """
 import socket, sys
@@ -56,6 +55,30 @@ while True:
         client.recv(9999)
         client.sendall(b"HTTP/1.0 200 OK\\r\\n\\r\\nhere")
 """
+WATCH = f"""
+import json, pathlib, subprocess, sys, time
+folder, *command = sys.argv[1:]
+def came():
+    rows = dict(line.split(":") for line in open("/proc/net/dev") if ":" in line)
+    return {{row.strip(): int(rows[row].split()[0]) for row in rows}}
+def joins():
+    names, numbers = (x.split() for x in open("/proc/net/netstat") if x.startswith("MPTcpExt"))
+    return int(dict(zip(names, numbers))["MPJoinSynAckRx"])
+before, joined = came(), joins()
+def shares():
+    return {{name: size - before[name] for name, size in came().items()}}
+child = subprocess.Popen(command)
+while child.poll() is None:
+    share = shares()
+    if joins() > joined:
+        pathlib.Path(folder, "joined").touch()
+    if min(share["starlink"], share["lte"]) > {SIZE // 10}:
+        pathlib.Path(folder, "enough").touch()
+    time.sleep(0.01)
+print(json.dumps(shares()))
+sys.exit(child.returncode)
+"""
+"""Run a command, and tell the server how far its paths are: see ``Handler.do_GET``."""
 PAGE = f"""
 import urllib.request
 print(urllib.request.urlopen("http://{WEB}/small").read().decode().strip())
@@ -86,16 +109,21 @@ def behind(folder: Path, command: Sequence[str]) -> subprocess.CompletedProcess[
     return subprocess.run(argv, capture_output=True, text=True, env=environment, check=False)
 
 
+def watched(folder: Path, command: str) -> str:
+    """A line that runs a command that fetches ``shared.js``, and says what its paths carried."""
+    (folder / "watch.py").write_text(WATCH)
+    clear = f"rm -f {folder}/joined {folder}/enough"
+    return f"{clear}; {sys.executable} {folder}/watch.py {folder} {command}"
+
+
 def carried(printed: str) -> list[dict[str, int]]:
-    """What each ``ip -j -s link`` says came by each device."""
-    said = [json.loads(line) for line in printed.splitlines() if line.startswith("[{")]
-    return [{one["ifname"]: one["stats64"]["rx"]["bytes"] for one in devices} for devices in said]
+    """What came by each device while a command ran."""
+    return [json.loads(line) for line in printed.splitlines() if line.startswith('{"')]
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "small").write_text("some words\n")
-    (tmp_path / "big").write_bytes(os.urandom(SIZE))
     tmp_path.chmod(0o755)
     return tmp_path
 
@@ -106,7 +134,7 @@ def test_names_both_versions_of_ip_and_every_path_lead_out(folder: Path, program
         f"{curl('http://page.test/small')}; {curl('-6', 'http://page.test/small')}; "
         f"{curl('--interface', 'lte', '-w', '%{local_ip}', 'http://page.test/small')}; "
         f"{curl('--interface', 'lte', '-6', f'http://[{WEB6}]/small')}; "
-        f"ping -c1 -W9 {WEB if program == 'slirp4netns' else WEB6}; cat /etc/resolv.conf",
+        f"ping -c1 -W60 {WEB if program == 'slirp4netns' else WEB6}; cat /etc/resolv.conf",
         program,
     ))  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -127,18 +155,16 @@ def test_addresses_of_ipv6_may_be_used_at_once(folder: Path) -> None:
 
 @pytest.mark.skipif(shutil.which("mptcpize") is None, reason="there is no mptcpize")
 def test_multipath_tcp_takes_all_paths_to_a_server_that_has_none(folder: Path) -> None:
-    words = ["-o", "/dev/null", "-w", "%{size_download}", "http://page.test/big"]
-    fetches = (
-        f"mptcpize run {curl(version, *words)}; echo; ip -j -s link" for version in _VERSIONS
-    )
-    done = behind(folder, shell("; ".join(fetches)))
-    assert done.stdout.count(f"{SIZE}\n") == len(_VERSIONS), done.stderr
-    before = dict.fromkeys(("starlink", "lte"), 0)
-    for after in carried(done.stdout):
-        came = [after[name] - before[name] for name in before]
-        assert sum(came) > SIZE
-        assert min(came) > SIZE / 10
-        before = {name: after[name] for name in before}
+    words = ["-o", "/dev/null", "-w", "'%{size_download}\\n'", "http://page.test/shared.js"]
+    done = behind(folder, shell("; ".join(
+        watched(folder, f"mptcpize run {curl(version, *words)}") for version in _VERSIONS
+    )))  # fmt: skip
+    fetches = carried(done.stdout)
+    assert len(fetches) == len(_VERSIONS), done.stderr
+    sizes = [int(line) for line in done.stdout.splitlines() if line.isdigit()]
+    for came, size in zip(fetches, sizes, strict=True):
+        assert came["starlink"] + came["lte"] > size > SIZE
+        assert min(came["starlink"], came["lte"]) > SIZE / 10, (came, done.stderr)
 
 
 def test_what_goes_up_and_what_is_refused_arrive_as_they_are(folder: Path) -> None:
@@ -260,17 +286,15 @@ def test_a_browser_fetches_a_page_over_both_paths(folder: Path) -> None:
     browser = shutil.which("chromium")
     if browser is None or shutil.which("mptcpize") is None:
         pytest.skip("there is no chromium or no mptcpize")
-    words = "/*" + "woven " * (SIZE // 6) + "*/ document.body.textContent = 6 * 7;"
-    (folder / "big.js").write_text(words)
-    (folder / "index.html").write_text("<body>nothing yet<script src=big.js></script></body>")
+    (folder / "index.html").write_text("<body>nothing yet<script src=shared.js></script></body>")
     options = [browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
                f"--user-data-dir={folder}/profile", "--dump-dom"]  # fmt: skip
     line = " ".join(["mptcpize", "run", *options, "http://page.test/index.html"])
-    done = behind(folder, shell(f"{line}; echo; ip -j -s link"))
+    done = behind(folder, shell(watched(folder, line)))
     assert re.search(r"<body>42</body>", done.stdout), done.stdout + done.stderr
     (came,) = carried(done.stdout)
     assert came["starlink"] + came["lte"] > SIZE
-    assert min(came["starlink"], came["lte"]) > SIZE / 10
+    assert min(came["starlink"], came["lte"]) > SIZE / 10, came
 
 
 def test_what_is_missing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

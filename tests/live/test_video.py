@@ -128,8 +128,12 @@ def test_a_player_s_sockets_are_seen_by_path_and_under_the_run_s_control(served:
 @needs_origin
 def test_a_player_opens_on_the_first_path_of_the_set(served: Path) -> None:
     record = played(paths=["b"], transport="tcp")
-    # What the kernel says last may be some packets before the end.
-    assert record.totals["connections"][0]["paths"]["b"]["sent_bytes"] > 3_600_000
+    # The kernel says what there was at the last look, and a busy machine looks late: the links say
+    # who carried the film.
+    assert record.totals["connections"][0]["paths"]["b"]["sent_bytes"] > 0
+    carried = {name: record.totals["links"][f"{name}.down"]["delivered_bytes"] for name in "ab"}
+    assert carried["b"] > 4_000_000
+    assert carried["a"] == 0
 
 
 @needs_gateway
@@ -190,7 +194,7 @@ def test_a_server_that_stops_is_told(served: Path) -> None:
         dead = f"grep -q 'State:.Z' /proc/{origin.pid}/status"
         argv = ["sh", "-c", f"kill -9 {origin.pid}; until {dead}; do sleep 0.01; done"]
         order = {"do": "perform", "argv": argv, "cwd": "/", "start_ns": 0}
-        world.ask(world.server, {**order, "end_ns": time.monotonic_ns() + 10**10})
+        world.ask(world.server, {**order, "end_ns": time.monotonic_ns() + 60 * 10**9})
         assert "the server stopped" in (origin.trouble(world) or "")
 
 

@@ -54,6 +54,7 @@ def test_a_board_takes_what_makes_sense_and_nothing_else() -> None:
 
 def test_a_publisher_is_asked_for_paths_by_their_names_here(tmp_path: Path) -> None:
     hints = Hints(tmp_path / "s", {"starlink": "wlan0"})
+    hints._publisher.timeout_s = 60.0  # an answer that comes too late is none
     assert hints.look() == [], "absent"
     with Publisher(tmp_path / "s") as publisher:
         assert hints.look() == [], "nothing is foreseen"

@@ -9,6 +9,7 @@ import sys
 CLIENT = """
 import json, sys
 import starlink_grpc as dish
+dish.REQUEST_TIMEOUT = 60  # seconds: the machine may be busy
 context = dish.ChannelContext(target=sys.argv[1])
 status, obstruction, alerts = dish.status_data(context)
 general, bulk = dish.history_bulk_data(-1, context=context)

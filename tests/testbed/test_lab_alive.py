@@ -76,7 +76,7 @@ def test_a_triggered_run_is_on_the_dashboard_and_nothing_is_left(tmp_path):
     found = json.loads(ran.stdout)
     assert found["first_run"] == "done", ran.stderr
     assert found["trigger"] == "spike"
-    assert found["samples_in_context"] > 100
+    assert found["samples_in_context"] >= 30  # by the trigger's rule, in the last five seconds
     assert found["fired_to_started_s"] > 0
     assert left(tmp_path / "lab") == []
     (record,) = (tmp_path / "lab").glob("orchestrator/artefacts/*/house/*/*/record.json")

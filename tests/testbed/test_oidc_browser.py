@@ -66,6 +66,7 @@ def test_there_and_back(open_page, served, scripts):
 def test_by_keyboard(open_page):
     page = open_page()
     page.goto("/pages/sign-in")
+    page.wait_for_selector("#secret:focus")  # by the page, which may get to it later
     for _ in range(20):
         page.keyboard.press("Shift+Tab")
         if "127.0.0.1" in page.evaluate("document.activeElement.textContent"):

@@ -108,7 +108,7 @@ def places(front: Front) -> dict[str, str]:
 def test_by_keyboard_from_signing_in_to_a_paused_node(open_page, served):
     page = open_page()
     page.goto("/pages/sign-in")
-    assert page.evaluate("document.activeElement.id") == "secret"
+    page.wait_for_selector("#secret:focus")
     page.keyboard.type(served.tokens["owner"])
     page.keyboard.press("Enter")
     page.wait_for_url("**/pages/nodes")

@@ -125,7 +125,7 @@ def test_by_keyboard_alone(devices, served):
     page.keyboard.press("Enter")
     page.wait_for_selector("caption:has-text('Passkeys of owner')")
     device.sign_out()
-    assert page.evaluate("document.activeElement.id") == "secret"
+    page.wait_for_selector("#secret:focus")
     page.keyboard.press("Shift+Tab")
     assert page.evaluate("document.activeElement.textContent") == "Sign in with a passkey"
     page.keyboard.press("Enter")

@@ -22,7 +22,7 @@ from skyweave.testbed.wire.pinning import fetch_certificate
 pytestmark = pytest.mark.waits
 PLAN = {
     "title": "t", "node": "alice", "kind": "command", "when": {"kind": "soon", "seconds": 1},
-    "work": {"kind": "command", "argv": ["true"]},
+    "work": {"kind": "command", "argv": ["true"]}, "tolerance_s": 60,
 }  # fmt: skip
 
 
@@ -59,7 +59,7 @@ def test_a_run_from_the_client_to_its_files(there, alice, tmp_path):
     with there.testbed() as testbed:
         work = {"kind": "study", "file": "study.toml"}
         made = testbed.submit(PLAN | {"work": work}, tmp_path / "tree")
-        found = testbed.wait(made["runs"][0], timeout_s=60, every_s=0.1)
+        found = testbed.wait(made["runs"][0], timeout_s=240, every_s=0.1)
         assert found["run"]["state"] == "done"
         (file,) = testbed.fetch(made["runs"][0], tmp_path / "out")
         assert file.read_bytes() == CONTENT
@@ -120,8 +120,9 @@ def test_two_orchestrators_on_one_folder_by_mistake_double_nothing(tmp_path):
     ]
     for one in nodes:
         one.start()
-    every = {"kind": "every", "start": int(time.time()) + 2, "period": 6, "seconds": 1}
-    taken = []
+    start = int(time.time()) + 2
+    every = {"kind": "every", "start": start, "period": 6, "seconds": 1, "until": start + 600}
+    taken, database = [], f"sqlite:///{tmp_path}/office/testbed.db"
     with first.testbed() as here, second.testbed() as there:
         for name in NAMES:
             for testbed in (here, there):
@@ -133,6 +134,8 @@ def test_two_orchestrators_on_one_folder_by_mistake_double_nothing(tmp_path):
             time.sleep(2)  # runs take place meanwhile
             soon = {"kind": "soon", "seconds": 1}
             (here, there)[number % 2].submit(plan(NAMES[number % 3], soon, server=False))
+        while counted(database)["states"]["done"] < 7:
+            time.sleep(0.5)  # one that begins a second late is refused: on a busy machine some are
         for one in here.ask("GET", "/experiments"):
             there.ask("DELETE", f"/experiments/{one['id']}")
         settle(here, nodes)
@@ -140,7 +143,7 @@ def test_two_orchestrators_on_one_folder_by_mistake_double_nothing(tmp_path):
         one.stop()
     for one in nodes:
         one.join()  # nothing goes on trying
-    found = counted(f"sqlite:///{tmp_path}/office/testbed.db")
+    found = counted(database)
     assert taken == list(NAMES), "the second submission finds the time taken"
     assert found["states"]["done"] > 6
     assert faults(nodes, found) == []
@@ -151,7 +154,7 @@ def test_a_second_orchestrator_with_another_key_is_refused(there, tmp_path):
     ran = subprocess.run(
         [sys.executable, "-m", "skyweave.cli", "testbed", "up", "--data", tmp_path / "other",
          "--database", database, "--listen", "127.0.0.1:1"],
-        capture_output=True, text=True, timeout=60, check=False,
+        capture_output=True, text=True, timeout=240, check=False,
     )  # fmt: skip
     assert ran.returncode == 2
     assert "another key" in ran.stderr

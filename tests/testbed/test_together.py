@@ -143,7 +143,7 @@ def test_a_watched_trigger_starts_a_run_on_the_node(stage: Stage) -> None:
     """Samples on one machine, a condition on them, and a run on another; LEOScope's start none."""
     made = json.loads(
         stage.cli("testbed", "submit", "--node", "alice", "--seconds", "30", "--trigger", "wait",
-                  "--json", "--", "python3", "-c",
+                  "--tolerance", "60", "--json", "--", "python3", "-c",
                   "import os; open('why.txt', 'w').write(os.environ['SKYWEAVE_CONTEXT'])")
     )  # fmt: skip
     command = [

@@ -24,7 +24,7 @@ from skyweave.live.errors import LiveError
 from skyweave.live.outside.router import open_door
 from skyweave.live.outside.stack import RESOLV, Stack, resolv_conf
 from skyweave.live.priority import real_time
-from skyweave.live.world import addresses, wiring
+from skyweave.live.world import addresses, namespaces, wiring
 from skyweave.live.world.addresses import V4, V6, Family
 from skyweave.live.world.buffers import Buffers
 from skyweave.live.world.messages import Channel, Message
@@ -46,7 +46,7 @@ class Init:
         self._paths_json: str = setup["paths_json"]
         self._relay: _skyweave.Relay | None = None
         self._script: list[tuple[int, Wire, bool]] = []
-        self._client = wiring.this_network()
+        self._client = namespaces.this_network()
         self._server = -1
         self._devices: list[tuple[int, int]] = []
         self._offload: wiring.Offload = wiring.most_offload() if setup["offload"] else "none"
@@ -75,13 +75,13 @@ class Init:
         self._prepare_network(buffers)
         for wire in self._wires:
             wiring.wire_client(wire)
-        self._server = wiring.new_network()
+        self._server = namespaces.new_network()
         far = [wiring.open_tun(wire.device, self._offload) for wire in self._wires]
         self._prepare_network(buffers)
         wiring.wire_server(self._wires)
         if self._stack is not None:
             open_door(self._stack, self._server)
-        wiring.enter_network(self._client)
+        namespaces.enter_network(self._client)
         self._devices = list(zip(near, far, strict=True))
         for wire, path in zip(self._wires, self._paths, strict=True):
             if path["present"] and path["present"][0]["start_s"] == 0:
@@ -106,7 +106,7 @@ class Init:
                     for descriptor in pair:
                         os.close(descriptor)
                 signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-                wiring.enter_network(network)
+                namespaces.enter_network(network)
                 run_agent(channel)
         client.close()
         server.close()
@@ -222,7 +222,7 @@ def _way_out(program: str | None) -> Stack | None:
     if program is None:
         return None
     stack = Stack(program)
-    wiring.new_network()
+    namespaces.new_network()
     return stack
 
 

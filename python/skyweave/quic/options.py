@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from skyweave.algorithms import catalogue
 from skyweave.errors import ConfigError
-from skyweave.model import config
-from skyweave.model.config import AckPath, Reinjection
+
+if TYPE_CHECKING:
+    from skyweave.model import config
+    from skyweave.model.config import AckPath, Reinjection
 
 Retry = Literal["always", "busy", "never"]
 """When a server asks a client for a proof of its address (RFC 9000, section 8.1.2)."""

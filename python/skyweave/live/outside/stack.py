@@ -20,7 +20,7 @@ from pyroute2 import IPRoute
 from pyroute2.netlink.exceptions import NetlinkError
 
 from skyweave.live.errors import LiveError
-from skyweave.live.world import wiring
+from skyweave.live.world import namespaces
 from skyweave.live.world.addresses import OUTSIDE, V4, V6, Family
 
 SBIN = "/usr/local/sbin:/usr/sbin:/sbin"
@@ -166,7 +166,7 @@ def _become(waits: int, said: int, argv: Callable[[str], list[str]]) -> None:
         if network:
             signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # pasta ends where it is ignored
             os.setsid()  # Ctrl-C is for programs of the world
-            wiring.new_mounts()  # in which resolv.conf stays the host's
+            namespaces.new_mounts()  # in which resolv.conf stays the host's
             # pasta drops the privilege to open what is another process's before it opens this.
             _mount(said, "-t", "tmpfs", "none", str(_PLACE.parent))
             _PLACE.touch()

@@ -8,17 +8,20 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from skyweave.errors import SkyweaveError
 from skyweave.live.traffic import origin
 from skyweave.live.world import addresses
 from skyweave.live.world.messages import Message
-from skyweave.live.world.world import World
-from skyweave.model import config
 from skyweave.quic.fetch import PathState, Verification
 from skyweave.quic.gateway import Connector, Door, GatewayServer, Origin, Passing, Reach
 from skyweave.quic.listen import Listen
 from skyweave.quic.options import options
+
+if TYPE_CHECKING:
+    from skyweave.live.world.world import World
+    from skyweave.model import config
 
 HOST = "127.0.0.1"
 """Where programs at the client find the origin, at its own port."""

@@ -7,10 +7,12 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from skyweave.live.errors import LiveError
-from skyweave.live.world.world import World
+
+if TYPE_CHECKING:  # every process of a world begins here, and has no use for descriptions
+    from skyweave.live.world.world import World
 
 PORT = 8080
 _FIRST_ERROR = 400

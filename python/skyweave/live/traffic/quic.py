@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import time
+from typing import TYPE_CHECKING
 
 from skyweave import _skyweave
 from skyweave.live.world import addresses
 from skyweave.live.world.messages import Message
-from skyweave.model import config
+
+if TYPE_CHECKING:
+    from skyweave.model import config
 
 
 def order(run: config.Run, number: int) -> Message:

@@ -6,7 +6,6 @@ namespace that the calling thread is in.
 
 from __future__ import annotations
 
-import ctypes
 import fcntl
 import os
 import struct
@@ -28,7 +27,6 @@ _TUN_F_TCP = 0x01 | 0x02 | 0x04 | 0x08
 """``TUN_F_CSUM``, ``_TSO4``, ``_TSO6`` and ``_TSO_ECN`` (linux/if_tun.h)."""
 _TUN_F_UDP = 0x20 | 0x40
 """``TUN_F_USO4`` and ``_USO6``, both or none (Linux 6.2)."""
-_CLONE_NEWNS, _CLONE_NEWNET = 0x00020000, 0x40000000
 QUEUE_PACKETS = 10_000
 """Packets that a device holds until the relay reads them; the kernel's 500 would lose some."""
 _FIRST_TABLE = 100
@@ -88,34 +86,6 @@ class Wire:
         if self.congestion is None:
             return {}
         return {"metrics": {"cc_algo": self.congestion, "lock": 1 << _RTAX_CC_ALGO}}
-
-
-def new_network() -> int:
-    """Move this thread into a new network namespace; return a descriptor of it."""
-    _system("unshare", _CLONE_NEWNET)
-    return this_network()
-
-
-def new_mounts() -> None:
-    """Move this process into a mount namespace of its own."""
-    _system("unshare", _CLONE_NEWNS)
-
-
-def this_network() -> int:
-    """Return a descriptor of the network namespace that this thread is in."""
-    return os.open("/proc/thread-self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
-
-
-def enter_network(namespace: int) -> None:
-    """Move this thread into a network namespace."""
-    _system("setns", namespace, _CLONE_NEWNET)
-
-
-def _system(name: str, *arguments: int) -> None:
-    """Call what Python has from 3.12 on only."""
-    if getattr(ctypes.CDLL(None, use_errno=True), name)(*arguments) != 0:
-        number = ctypes.get_errno()
-        raise OSError(number, os.strerror(number), "namespace")
 
 
 Offload = Literal["none", "tcp", "tcp_udp"]

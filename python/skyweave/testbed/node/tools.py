@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
-from skyweave.live.world.wiring import enter_network
+from skyweave.live.world.namespaces import enter_network
 from skyweave.testbed.errors import TestbedError
 
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
