@@ -87,8 +87,8 @@ def _connect(address: str) -> Any:
 def are_reachable(workers: Iterable[str]) -> bool:
     """Whether all workers, as ``tcp://HOST:PORT``, accept connections from this process.
 
-    Their records then come straight from them: a scheduler that passes each on needs a quarter more
-    of a processor (docs/evidence/cluster.json).
+    Their records then come straight from them, and cost the scheduler less
+    (docs/evidence/cluster.json).
     """
     for worker in workers:
         where = urlsplit(worker)
