@@ -18,10 +18,11 @@ const MAX_BATCH_BYTES: usize = 65_000;
 const RECEIVE_BYTES: usize = 65_535;
 /// Messages that one `recvmmsg` takes; with GRO each has up to [`RECEIVE_BYTES`].
 const RECEIVE_MESSAGES: usize = 2;
-/// What a driver takes from a socket in one turn, before it answers: in messages, so that acknowledgements
-/// of many connections share a turn, and in bytes, so that a sender need not wait until its whole window
-/// has been read. It would idle meanwhile, and the receiver while the next window is written.
+/// Calls of `recvmmsg` in one turn of a driver, after which it sends: acknowledgements of many connections
+/// share a turn.
 pub(crate) const TURN_RECEIVES: usize = 32;
+/// Bytes received in one turn: acknowledgements leave before a sender's whole window has been read, else the
+/// sender would idle meanwhile, and the receiver while the next window is sent.
 pub(crate) const TURN_BYTES: u64 = 128 << 10;
 /// Kernel buffers: about a millisecond of 10 Gbit/s and the pauses of a busy machine beside it.
 const BUFFER_BYTES: usize = 4 << 20;

@@ -1,4 +1,4 @@
-"""Rates of drives second by second, and what a player is told of those ahead."""
+"""Rates of drives second by second, and which future rates a player knows."""
 
 from __future__ import annotations
 

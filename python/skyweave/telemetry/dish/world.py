@@ -53,7 +53,7 @@ class World:
         slot_s = spec.slot_s
         if slot_s is None:
             raise ConfigError("--slot none: a fake dish needs slots; give seconds")
-        if spec.constellation in shell_names():  # its elements hold for ever
+        if spec.constellation in shell_names():  # its elements never expire
             spec = spec.model_copy(update={"max_age_days": 1e6})
         self.spec = spec
         self.start_unix_s = start_unix_s

@@ -63,7 +63,7 @@ class Agent:
         self.end()
 
     def end(self) -> None:
-        """End all runs; what was not told is told by the next process."""
+        """End all runs; the next process reports the events that were not reported."""
         with self._lock:
             there = list(self._going.values())
         for going, _ in there:

@@ -124,6 +124,6 @@ def pause(request: Request, name: Name, visitor: Visitor = acts("nodes.pause")) 
 def revoke(
     request: Request, name: Name, visitor: Visitor = acts("nodes.revoke")
 ) -> RedirectResponse:
-    """Shut a node out for ever."""
+    """Revoke a node's access permanently."""
     api.revoke_node(request, name, visitor.asker)
     return RedirectResponse(f"{PLACE}/nodes", 303)

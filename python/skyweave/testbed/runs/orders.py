@@ -93,7 +93,7 @@ def plan_of(connection: Connection, experiment: str) -> Plan:
 
 
 def specify(connection: Connection, run: Row[Any]) -> RunSpecification:
-    """Return what the node is told about a run."""
+    """Return the specification of a run for its node."""
     plan = plan_of(connection, run.experiment)
     return RunSpecification(
         run=run.id, fence=run.fence, node=run.node, kind=plan.kind, priority=plan.priority,
