@@ -13,10 +13,12 @@ from pathlib import Path
 import pytest
 from fluid import tree
 
-from skyweave.errors import ConfigError
+from skyweave.errors import ConfigError, SkyweaveError
+from skyweave.model.config import Run
+from skyweave.model.record import Record
 from skyweave.study import Job, StudyObserver
 from skyweave.study.run import cluster
-from skyweave.study.run.session import StudyOptions, run_study
+from skyweave.study.run.session import StudyOptions, prepare, run_study
 
 distributed = pytest.importorskip("distributed", reason="Dask is an extra: skyweave[cluster]")
 
@@ -34,6 +36,58 @@ def test_the_cluster_gives_the_bytes_of_a_local_run(study: Path, tmp_path: Path)
     assert len(names) == 3 * 2 * 3
     for name in names:
         assert (here / name).read_bytes() == (there / name).read_bytes(), name
+
+
+@contextmanager
+def one_thread() -> Iterator[str]:
+    """A cluster of one worker in this process, which runs one task after the other: its address."""
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None
+    ) as local:
+        yield local.scheduler_address
+
+
+def sizes_of_tasks(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many runs each task has, from now on; tasks may take as long as they want."""
+    sizes: list[int] = []
+    honest = cluster._Computation._submitted
+
+    def watched(self: cluster._Computation, batch: list[Job]) -> object:
+        sizes.append(len(batch))
+        return honest(self, batch)
+
+    monkeypatch.setattr(cluster._Computation, "_submitted", watched)
+    monkeypatch.setattr(cluster, "BATCH_S", 1e9)
+    return sizes
+
+
+@pytest.mark.filterwarnings("ignore")  # Dask's own, from starting and stopping
+def test_a_task_is_a_batch_of_short_runs(study: Path, tmp_path: Path, monkeypatch) -> None:
+    sizes = sizes_of_tasks(monkeypatch)
+    with one_thread() as address:
+        run_study(study, StudyOptions(out=tmp_path / "out", cluster=address))
+    # Nobody knows at first how long a run takes; at the end all workers are to be busy.
+    assert sizes == [1, 1, 2, 1, 1]
+
+
+@pytest.mark.filterwarnings("ignore")  # Dask's own, from starting and stopping
+def test_a_run_that_fails_is_named_and_the_others_of_its_batch_are_kept(
+    study: Path, tmp_path: Path, monkeypatch
+) -> None:
+    jobs = prepare(study, StudyOptions(out=tmp_path / "plan")).jobs
+    last, honest = jobs[-1], cluster.simulate
+
+    def failing(run: Run) -> Record:
+        if run == last.run:
+            raise ValueError("out of ideas")
+        return honest(run)
+
+    monkeypatch.setattr(cluster, "simulate", failing)
+    monkeypatch.setattr(cluster._Computation, "_size", lambda self, _: min(3, self.most))
+    out = tmp_path / "out"
+    with one_thread() as address, pytest.raises(SkyweaveError, match=f"run {last.key} failed"):
+        run_study(study, StudyOptions(out=out, cluster=address))
+    assert len(list((out / "records").iterdir())) == len(jobs) - 1
 
 
 def test_a_cluster_that_is_not_there(study: Path, tmp_path: Path, monkeypatch) -> None:
@@ -158,7 +212,7 @@ def test_a_worker_of_another_build_that_joins_late_is_not_believed(
     assert seen.notes
     if simulate == OTHERWISE:
         assert re.fullmatch(
-            r"Run \w+ was made by Skyweave 0\.0\.1\+beef 12345678, not .*; it is done again\.",
+            r"Run \w+(, \w+)*: made by Skyweave 0\.0\.1\+beef 12345678, not .*; done again\.",
             seen.notes[0],
         )
     assert tree(tmp_path / "cluster") == tree(tmp_path / "local")

@@ -4,12 +4,18 @@ Start one with ``dask scheduler`` and ``dask worker tcp://HOST:8786`` on machine
 build of Skyweave; then ``skyweave run … --cluster tcp://HOST:8786``. The records are byte for byte
 those of a local run, because a run depends on nothing but its description and the build: every
 record comes with the build that made it, and one of another build is refused and made again.
+
+A task is a batch of runs: scheduler and client need milliseconds for each, which counts where runs
+take a tenth of a second (docs/evidence/cluster.json).
 """
 
 from __future__ import annotations
 
 import functools
+import hashlib
 import socket
+import time
+from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -28,17 +34,22 @@ Note = Callable[[str], None]
 CODE = ("skyweave.study.run.cluster",)
 """Where the code of a worker begins."""
 AHEAD = 2
-"""Runs submitted ahead for each thread of the cluster: it is busy, and memory is bounded."""
+"""Tasks submitted ahead for each thread of the cluster: it is busy, and memory is bounded."""
+BATCH_S = 1.0
+"""How long a task should take: what a worker that dies has done for nothing."""
+MOST_RUNS = 16
+"""Runs in a task, whose records wait for each other in a worker's memory."""
 REACH_S = 2.0
 """How long a worker may take to accept a connection, or its records come by the scheduler."""
 
 
 @dataclass(frozen=True)
 class Made:
-    """A record and who made it."""
+    """Records, who made them, and how long that took."""
 
-    record: Record
+    records: list[Record]
     build: str
+    seconds: float
 
 
 @functools.cache
@@ -123,39 +134,50 @@ class _Computation:
     note: Note
     refused: set[str] = field(default_factory=set)
     tries: int = 0
+    run_s: float | None = None
+    """How long a run took lately."""
+    most: int = MOST_RUNS
 
     def run(self, keep: Keep, done: Done, facts: dict[str, Any]) -> None:
-        """Compute all jobs; keep each record when it arrives."""
+        """Compute all jobs; keep the records of each batch when they arrive."""
         from distributed import as_completed
 
-        waiting = iter(self.jobs)
-        under_way: dict[str, Job] = {}
+        waiting, under_way = deque(self.jobs), dict[str, tuple[list[Job], bool]]()
         results = as_completed(loop=self.client.loop)
+        ahead = AHEAD * max(sum(self.client.nthreads().values()), 1)
 
-        def submit(job: Job | None) -> None:
-            if job is not None:
-                future = self._submitted(job)
-                under_way[future.key] = job
+        def submit() -> None:
+            while waiting and len(under_way) < ahead:
+                size = self._size(len(waiting) // ahead)
+                batch = [waiting.popleft() for _ in range(size)]
+                future = self._submitted(batch)
+                under_way[future.key] = batch, bool(self.refused)
                 results.add(future)
 
-        for _ in range(AHEAD * max(sum(self.client.nthreads().values()), 1)):
-            submit(next(waiting, None))
+        submit()
         for future in results:
-            job = under_way.pop(future.key)
-            record = self._record(future, job)
+            batch, is_limited = under_way.pop(future.key)
+            records = self._records(future, batch, is_limited)
             future.release()
-            if record is None:
-                submit(job)
-                continue
-            keep(job.key, complete(record, job, facts))
-            done(job)
-            submit(next(waiting, None))
+            if records is None:
+                waiting.extendleft(reversed(batch))
+            else:
+                for job, record in zip(batch, records, strict=True):
+                    keep(job.key, complete(record, job, facts))
+                    done(job)
+            submit()
 
-    def _submitted(self, job: Job) -> Any:
-        """Submit a job, after a refusal under a new key and only to workers that may have it."""
-        run = job.run.model_dump_json()
+    def _size(self, share: int) -> int:
+        """Return how many runs the next task has: no more than a ``share``, and at least one."""
+        fitting = 1 if self.run_s is None else int(BATCH_S / max(self.run_s, 1e-3))
+        return max(1, min(fitting, share, self.most))
+
+    def _submitted(self, batch: list[Job]) -> Any:
+        """Submit jobs; after a refusal under a new key and only to workers that may have them."""
+        runs = [job.run.model_dump_json() for job in batch]
+        key = hashlib.sha256("".join(runs).encode()).hexdigest()
         if not self.refused:
-            return self.client.submit(compute, run, key=job.key, pure=True)
+            return self.client.submit(compute, runs, key=f"{key}-{self.tries}", pure=True)
         allowed = [worker for worker in self.client.nthreads() if worker not in self.refused]
         if not allowed:
             raise ConfigError(
@@ -163,26 +185,34 @@ class _Computation:
                 "start one, and give the same command again: finished runs are kept"
             )
         self.tries += 1
-        key = f"{job.key}-{self.tries}"
-        return self.client.submit(compute, run, key=key, pure=True, workers=allowed)
+        key = f"{key}-{self.tries}"
+        return self.client.submit(compute, runs, key=key, pure=True, workers=allowed)
 
-    def _record(self, future: Any, job: Job) -> Record | None:
-        """Return the record of a job; ``None`` if its worker may have had another build."""
+    def _records(self, future: Any, batch: list[Job], is_limited: bool) -> list[Record] | None:
+        """Return the records of a batch; ``None``: it is to be done again.
+
+        ``is_limited``: those that were refused when it was submitted cannot have had it.
+        """
+        which = "Run " + ", ".join(job.key for job in batch)
         try:
             made = future.result()
         except Exception as error:
-            if self._refuse_others():
-                self.note(f"Run {job.key} failed on a worker of another build; it is done again.")
+            if self._refuse_others() or (self.refused and not is_limited):
+                self.note(f"{which}: failed on a worker of another build; done again.")
+                return None
+            if len(batch) > 1:  # One by one, to say which it was and to keep the others.
+                self.most, self.tries = 1, self.tries + 1
                 return None
             raise SkyweaveError(
-                f"run {job.key} failed on the cluster: {error}; finished runs are kept: "
+                f"run {batch[0].key} failed on the cluster: {error}; finished runs are kept: "
                 "give the same command again when the cause is gone"
             ) from error
         if isinstance(made, Made) and made.build == build():
-            return made.record
+            self.run_s = made.seconds / len(batch)
+            return made.records
         theirs = made.build if isinstance(made, Made) else "that does not say which"
         self._refuse_others()
-        self.note(f"Run {job.key} was made by Skyweave {theirs}, not {build()}; it is done again.")
+        self.note(f"{which}: made by Skyweave {theirs}, not {build()}; done again.")
         return None
 
     def _refuse_others(self) -> bool:
@@ -194,6 +224,8 @@ class _Computation:
         return bool(new)
 
 
-def compute(run: str) -> Made:
-    """Simulate a run given as JSON: what a worker does."""
-    return Made(simulate(Run.model_validate_json(run)), build())
+def compute(runs: list[str]) -> Made:
+    """Simulate runs given as JSON: what a worker does."""
+    begin = time.perf_counter()
+    records = [simulate(Run.model_validate_json(run)) for run in runs]
+    return Made(records, build(), time.perf_counter() - begin)
