@@ -11,6 +11,7 @@ import sys
 import threading
 import uuid
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -84,6 +85,19 @@ def test_two_runs_never_have_one_setting(network: Path, tmp_path: Path) -> None:
     assert leases.held() == ["one"]
     leases.restore("one")
     leases.apply("two", SETTINGS, network)
+
+
+def test_runs_that_begin_and_end_at_once_do_not_disturb_each_other(tmp_path: Path) -> None:
+    leases = Leases(tmp_path)
+
+    def runs(name: str) -> None:
+        for _ in range(50):
+            leases.apply(name, [])
+            assert leases.restore(name) == []
+
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(runs, ["a", "b", "c", "d"]))
+    assert leases.held() == []
 
 
 def test_what_the_kernel_refuses_is_taken_back_whole(network: Path, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ can be undone: :meth:`Leases.replay` does it at the start.
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -22,6 +23,8 @@ from skyweave.testbed.node.tools import within
 
 MOST_JOURNAL_BYTES = 100_000
 BOOT = Path("/proc/sys/kernel/random/boot_id")
+_TURN = threading.RLock()
+"""Runs begin and end in threads of their own: none reads a journal that another one removes."""
 _LEASE = re.compile(r"[a-z0-9][a-z0-9-]{0,60}")
 
 
@@ -56,6 +59,34 @@ class Leases:
         Raises :class:`ConflictError` if another lease has one of them, and :class:`TestbedError`
         if the kernel refuses; then all is as before.
         """
+        with _TURN:
+            self._apply(lease, settings, network)
+
+    def restore(self, lease: str) -> list[str]:
+        """End a lease; return a sentence for each setting that could not be put back.
+
+        One that is neither as before nor as wanted was changed by somebody else, and stays.
+        """
+        file = self._file(lease)
+        with _TURN:
+            if not file.exists():
+                return []
+            said = _undo(_read(file))
+            file.unlink()
+            sync_folder(self._folder)
+            return said
+
+    def replay(self) -> list[str]:
+        """End all leases that a dead process left; see :meth:`restore`."""
+        for draft in self._folder.glob(".*"):
+            draft.unlink(missing_ok=True)
+        return [one for file in self._files() for one in self.restore(file.stem)]
+
+    def held(self) -> list[str]:
+        """Return the leases that there are."""
+        return [file.stem for file in self._files()]
+
+    def _apply(self, lease: str, settings: Sequence[Setting], network: Path | None) -> None:
         file = self._file(lease)
         identity = _identity(network)
         if file.exists():
@@ -79,29 +110,6 @@ class Leases:
         except TestbedError:
             self.restore(lease)
             raise
-
-    def restore(self, lease: str) -> list[str]:
-        """End a lease; return a sentence for each setting that could not be put back.
-
-        One that is neither as before nor as wanted was changed by somebody else, and stays.
-        """
-        file = self._file(lease)
-        if not file.exists():
-            return []
-        said = _undo(_read(file))
-        file.unlink()
-        sync_folder(self._folder)
-        return said
-
-    def replay(self) -> list[str]:
-        """End all leases that a dead process left; see :meth:`restore`."""
-        for draft in self._folder.glob(".*"):
-            draft.unlink(missing_ok=True)
-        return [one for file in self._files() for one in self.restore(file.stem)]
-
-    def held(self) -> list[str]:
-        """Return the leases that there are."""
-        return [file.stem for file in self._files()]
 
     def _files(self) -> list[Path]:
         return sorted(self._folder.glob("[a-z0-9]*.json"))
