@@ -2,8 +2,12 @@
 
 #![allow(dead_code)] // each test uses a part
 
+pub mod apart;
+pub mod far;
+pub mod held;
 pub mod holding;
 
+use held::Held;
 use mpquic::{Config, Endpoint, Event, Role};
 use sockets::{
     Anchor, Clock, Files, H3, HQ_INTEROP, Identity, Options, Served, Server, ServerConfig, Trust,
@@ -11,7 +15,7 @@ use sockets::{
 use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use units::{Instant, PathId};
@@ -55,6 +59,12 @@ impl RawClient {
             }
             any = true;
         }
+        any | self.send()
+    }
+
+    /// Sends what there is: false when that was nothing.
+    fn send(&mut self) -> bool {
+        let (now, mut any) = (self.clock.now(), false);
         if self.endpoint.poll_timeout().is_some_and(|at| at <= now) {
             self.endpoint.on_timeout(now);
         }
@@ -99,6 +109,8 @@ pub struct FileServer {
     pub address: SocketAddr,
     pub pin: String,
     pub seen: Arc<Mutex<Vec<Served>>>,
+    /// Bytes written to clients and not acknowledged.
+    pub held: Arc<AtomicU64>,
     over: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
@@ -125,15 +137,17 @@ impl FileServer {
         let address = SocketAddr::new("127.0.0.1".parse().unwrap(), server.port());
         let (seen, over) = (Arc::<Mutex<Vec<Served>>>::default(), Arc::new(AtomicBool::new(false)));
         let (news, stop, root) = (seen.clone(), over.clone(), root.to_owned());
+        let held = Arc::<AtomicU64>::default();
+        let bytes = held.clone();
         let thread = std::thread::spawn(move || {
-            let mut files = Files::new(&root, false, |served: &[Served], _| {
+            let service = Files::new(&root, false, |served: &[Served], _| {
                 news.lock().unwrap().extend_from_slice(served);
                 !stop.load(Ordering::Relaxed)
             })
             .unwrap();
-            server.run(&mut files).unwrap();
+            server.run(&mut Held { service, bytes }).unwrap();
         });
-        Self { address, pin: identity.fingerprint(), seen, over, thread: Some(thread) }
+        Self { address, pin: identity.fingerprint(), seen, held, over, thread: Some(thread) }
     }
 
     pub fn count(&self, which: impl Fn(&Served) -> bool) -> usize {
