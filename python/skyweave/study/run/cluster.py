@@ -1,9 +1,10 @@
 """Runs on many machines: an existing Dask cluster computes, this process keeps the records.
 
 Start one with ``dask scheduler`` and ``dask worker tcp://HOST:8786`` on machines that have the same
-build of Skyweave; then ``skyweave run … --cluster tcp://HOST:8786``. The records are byte for byte
-those of a local run, because a run depends on nothing but its description and the build: every
-record comes with the build that made it, and one of another build is refused and made again.
+build of Skyweave (docs/studies.md names a setting that makes workers faster); then
+``skyweave run … --cluster tcp://HOST:8786``. The records are byte for byte those of a local run,
+because a run depends on nothing but its description and the build: every record comes with the
+build that made it, and one of another build is refused and made again.
 
 A task is a batch of runs: scheduler and client need milliseconds for each, which counts where runs
 take a tenth of a second (docs/evidence/cluster.json).
