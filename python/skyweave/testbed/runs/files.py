@@ -6,6 +6,7 @@ import fcntl
 import hashlib
 import os
 import shutil
+import stat
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
@@ -154,11 +155,8 @@ class Uploads:
 
     def forget(self, now: float) -> int:
         """Remove what came of files whose rest never did; return how many."""
-        old = [
-            one
-            for one in self._folder.iterdir()
-            if one.is_file() and one.stat().st_mtime < now - machine.AWAY_S - KEPT_S
-        ]
+        before = now - machine.AWAY_S - KEPT_S
+        old = [one for one in self._folder.iterdir() if _is_of_before(one, before)]
         for one in old:
             one.unlink(missing_ok=True)
         return len(old)
@@ -188,3 +186,12 @@ class Uploads:
         except FileNotFoundError:
             held = 0
         return Held(upload=row.upload, held=held, done=False)
+
+
+def _is_of_before(file: Path, at: float) -> bool:
+    """Whether a file was last written before; not if it is none, or was kept and removed by now."""
+    try:
+        found = file.stat()
+    except FileNotFoundError:
+        return False
+    return stat.S_ISREG(found.st_mode) and found.st_mtime < at
