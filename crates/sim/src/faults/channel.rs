@@ -85,22 +85,23 @@ impl InChannel {
     }
 }
 
+/// Flips bits or cuts the end off. The last byte always changes: simulated packets are plain text, with
+/// tags that do not cover the data of most (`end/plain.rs`), and cut right behind a reset token, one would be taken
+/// for a stateless reset (RFC 9000 §10.3), as no cut of a sealed packet is.
 fn damage(random: &mut ChaCha8Rng, bytes: &mut Vec<u8>) {
     if bytes.is_empty() {
         return;
     }
     if random.random_bool(0.2) {
         bytes.truncate(random.random_range(0..bytes.len()));
-        // Simulated packets are plain text: cut right behind a reset token, one would be taken for a
-        // stateless reset (RFC 9000 §10.3), as no cut of a sealed packet is.
-        if let Some(last) = bytes.last_mut() {
-            *last = !*last;
+    } else {
+        for _ in 0..random.random_range(1..=3) {
+            let at = random.random_range(0..bytes.len());
+            bytes[at] ^= 1 << random.random_range(0..8);
         }
-        return;
     }
-    for _ in 0..random.random_range(1..=3) {
-        let at = random.random_range(0..bytes.len());
-        bytes[at] ^= 1 << random.random_range(0..8);
+    if let Some(last) = bytes.last_mut() {
+        *last = !*last;
     }
 }
 
@@ -109,18 +110,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_left_of_a_cut_datagram_does_not_end_as_it_did_there() {
+    fn a_damaged_datagram_does_not_end_as_it_did() {
         let mut random = ChaCha8Rng::seed_from_u64(1);
         let whole: Vec<u8> = (0..=255).collect();
         let mut cut = 0;
         for _ in 0..1000 {
             let mut bytes = whole.clone();
             damage(&mut random, &mut bytes);
-            assert_ne!(bytes, whole);
-            if let (true, Some(last)) = (bytes.len() < whole.len(), bytes.last()) {
+            if let Some(last) = bytes.last() {
                 assert_ne!(*last, whole[bytes.len() - 1]);
-                cut += 1;
             }
+            cut += u32::from(bytes.len() < whole.len());
         }
         assert!((100..300).contains(&cut), "{cut}");
     }
