@@ -1,11 +1,11 @@
 //! Packet protection of simulated QUIC: same lengths, same limits, no cryptography.
 //!
 //! Nobody listens on a simulated link, and AES took a fifth of what a packet costs. A tag is a hash of a
-//! packet's keys, place, header and length: what was sealed with other keys, or for another place, is
-//! refused as ever. A payload is hashed in the handshake alone. For the other packets, each the last
-//! of its datagram, the fault that damages one strikes its tag as well (`faults::channel`), since no change of a
-//! sealed packet leaves its tag right: a hash of the payload cost more than the rest of sealing, and could miss
-//! what an AEAD never does. The handshake is TLS as it is.
+//! packet's keys, path, number, header and length: a packet sealed with other keys, or under another number, is
+//! refused as ever. Only packets of the handshake have their payload hashed. The others, with short headers, are
+//! each the last of their datagram, and the fault that damages a datagram always corrupts its last byte, a byte of
+//! the tag (`faults/channel.rs`): an AEAD refuses every damaged packet, while a hash of the payload missed
+//! some, and cost more than the rest of sealing. The handshake is TLS as it is.
 
 use mpquic::rustls;
 use rustc_hash::FxHasher;

@@ -85,9 +85,9 @@ impl InChannel {
     }
 }
 
-/// Flips bits or cuts the end off. The last byte always changes: simulated packets are plain text, with
-/// tags that do not cover the data of most (`end/plain.rs`), and cut right behind a reset token, one would be taken
-/// for a stateless reset (RFC 9000 §10.3), as no cut of a sealed packet is.
+/// Flips bits or cuts the end off, and always changes the last byte. Tags of simulated packets do not cover
+/// payloads behind short headers (`end/plain.rs`), and packets are plain text: one cut right behind a reset token would
+/// be taken for a stateless reset (RFC 9000 §10.3), which a sealed packet never is.
 fn damage(random: &mut ChaCha8Rng, bytes: &mut Vec<u8>) {
     if bytes.is_empty() {
         return;
