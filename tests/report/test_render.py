@@ -260,6 +260,23 @@ def test_report_again_is_byte_identical(out: Path, rendered: Rendered) -> None:
     assert tree(out) == before
 
 
+def test_who_makes_a_report_hears_of_each_figure(out: Path, rendered: Rendered) -> None:
+    heard: list[tuple[int, int]] = []
+    render_report(out, lambda done, figures: heard.append((done, figures)))
+    figures = len(list((out / "figures").glob("*.svg")))
+    assert rendered.page.exists()
+    assert heard[-1] == (heard[0][1], heard[0][1])
+    assert [done for done, _ in heard] == list(range(heard[0][1] + 1))
+    assert figures <= heard[0][1]
+
+
+def test_standard_figures_can_be_left_out(tmp_path: Path) -> None:
+    (tmp_path / "study.toml").write_text(SMALL + "[report]\nauto_figures = false\n")
+    run_study(tmp_path / "study.toml", options(tmp_path / "out"))
+    render_report(tmp_path / "out")
+    assert not (tmp_path / "out" / "figures").exists()
+
+
 def test_settings_figure(tmp_path: Path) -> None:
     text = SMALL.replace('"bbr"', '["bbr", "cubic"]')
     text += '\n[[figures]]\nid = "cc"\ntitle = "CC"\nkind = "settings"\nby = "congestion"\n'

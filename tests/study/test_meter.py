@@ -6,6 +6,8 @@ import io
 import re
 from pathlib import Path
 
+import pytest
+
 import skyweave as sw
 from skyweave.cli.progress import Progress
 from skyweave.console import Console
@@ -65,3 +67,13 @@ def test_a_study_ends_with_what_a_million_packets_needed(tmp_path: Path) -> None
         r"[\d.]+ s per million packets\.",
         last,
     ), last
+
+
+def test_figures_that_take_long_are_counted_aloud(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = iter(range(1000))
+    monkeypatch.setattr("skyweave.cli.progress.time.monotonic", lambda: float(next(now)))
+    said = io.StringIO()
+    shown = Progress(Console(file=said, width=120))
+    for done in range(41):
+        shown.drawn(done, 40)
+    assert said.getvalue().splitlines() == [f"{tenth * 4}/40 figures" for tenth in range(1, 11)]

@@ -18,6 +18,7 @@ Out = Annotated[Path, typer.Option(help="Folder for the results; an unfinished o
 
 def demo(out: Out = Path("results/demo"), jobs: Jobs = None) -> None:
     """See in a minute what bonding is worth: a short study on a drive in Alaska."""
+    progress = Progress()
     with resources.as_file(resources.files("skyweave.study") / "demo.toml") as file:
-        run_study(file, StudyOptions(out=out, jobs=jobs, restart=True), Progress())
-    say(render_report(out))
+        run_study(file, StudyOptions(out=out, jobs=jobs, restart=True), progress)
+    say(render_report(out, progress.drawn))

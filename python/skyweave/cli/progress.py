@@ -34,6 +34,7 @@ class Progress(StudyObserver):
         self._stack = ExitStack()
         self._report: Report = lambda _: None
         self._cost = ""
+        self._drawing_since = 0.0
 
     def starts(self, todo: Sequence[Job], kept: int) -> None:
         """Say what an earlier call has done, and how long live runs take."""
@@ -75,6 +76,14 @@ class Progress(StudyObserver):
         if self._cost:
             self._console.print(self._cost, highlight=False, markup=False)
             self._cost = ""
+
+    def drawn(self, done: int, figures: int) -> None:
+        """Say each tenth of the figures, once they have taken two seconds."""
+        now = time.monotonic()
+        if done == 0:
+            self._drawing_since = now
+        if now - self._drawing_since >= 2.0 and done % max(figures // 10, 1) == 0:
+            self._console.print(f"{done}/{figures} figures", highlight=False)
 
 
 class _Left(ProgressColumn):

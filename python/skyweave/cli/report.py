@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from skyweave.cli.progress import Progress
 from skyweave.cli.say import say
 from skyweave.report.page.render import render_report
 
@@ -15,4 +16,4 @@ def report(
     out: Annotated[Path, typer.Argument(help="Folder with the results of a study.")],
 ) -> None:
     """Make the report of finished runs anew; runs nothing."""
-    say(render_report(out))
+    say(render_report(out, Progress().drawn))

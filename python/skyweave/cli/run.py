@@ -107,8 +107,9 @@ def run(
         for sentence in prepared.code:
             Console().print(sentence)
         return
-    run_study(file, options, Progress(live_jobs=live_jobs))
-    say(render_report(out))
+    progress = Progress(live_jobs=live_jobs)
+    run_study(file, options, progress)
+    say(render_report(out, progress.drawn))
 
 
 def _devices(said: list[str]) -> dict[str, str]:

@@ -13,7 +13,7 @@ from skyweave.comparison.writing import DRIVES, Choices, study_text
 from skyweave.data.writers import drive_text, write_text
 from skyweave.errors import ConfigError
 from skyweave.report import render_report
-from skyweave.study.run.observer import StudyObserver
+from skyweave.study.run.observer import Steadied, StudyObserver
 from skyweave.study.run.session import StudyOptions, run_study
 
 STUDY = "study.toml"
@@ -73,5 +73,5 @@ def ask(
     """Compare the networks of drives; the study, its records and its report are in ``out``."""
     prepare(gathered, out, choices or Choices(), restart)
     run_study(out / STUDY, StudyOptions(out=out, jobs=jobs, restart=restart), observer)
-    rendered = render_report(out)
+    rendered = render_report(out, Steadied(observer or StudyObserver()).drawn)
     return Comparison(frame(rendered), out / STUDY, rendered.page, gathered)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -20,6 +21,8 @@ from skyweave.study.language.criteria import Published
 from skyweave.study.language.figures import OF_CAPACITY, SCROLLED, FigureSpec
 
 FOLDER = "figures"
+DrawnSoFar = Callable[[int, int], None]
+"""Called with how many figures are drawn, and how many there will be."""
 _TITLES: dict[Literal["boxes", "timeline", "outage", "cdf"], str] = {
     "boxes": "what each network gives alone, and together",
     "timeline": "one typical drive",
@@ -71,14 +74,17 @@ def standard_figures(results: Results, selections: list[Selection]) -> list[Figu
     return specs
 
 
-def draw_all(results: Results, specs: list[FigureSpec], published: Published) -> list[Drawn]:
+def draw_all(
+    results: Results, specs: list[FigureSpec], published: Published, say: DrawnSoFar
+) -> list[Drawn]:
     """Draw each figure whose drives were run and write it as SVG and PNG."""
     plan = results.frozen["plan"]
     by_path = roles({name: spec["kind"] for name, spec in plan["paths"].items()})
     colours = {name: LIGHT[role] for name, role in by_path.items()}
     folder = results.store.out / FOLDER
     drawn = []
-    for spec in specs:
+    for number, spec in enumerate(specs):
+        say(number, len(specs))
         if spec.kind not in SPANNING and spec.drives not in results.groups:
             continue
         marks = [value for value in published.values if value.figure == spec.id]
@@ -86,6 +92,7 @@ def draw_all(results: Results, specs: list[FigureSpec], published: Published) ->
             sketch = KINDS[spec.kind](Source(results, spec, colours, marks))
             if sketch is not None:
                 drawn.append(_drawn(sketch, spec, folder))
+    say(len(specs), len(specs))
     return drawn
 
 

@@ -10,7 +10,7 @@ from skyweave.errors import ResultsError
 from skyweave.model.files import write_whole
 from skyweave.report.criteria.artefacts import Graded, graded
 from skyweave.report.criteria.evaluate import Outcome, evaluate
-from skyweave.report.figures.gallery import draw_all, standard_figures
+from skyweave.report.figures.gallery import DrawnSoFar, draw_all, standard_figures
 from skyweave.report.numbers.lateness import engine_facts
 from skyweave.report.numbers.namer import Namer
 from skyweave.report.numbers.panel import Panel, Results
@@ -41,8 +41,11 @@ class Rendered:
     """What the whole report stands on, in sentences."""
 
 
-def render_report(out: Path) -> Rendered:
-    """Make the report of a finished study; raise :class:`ResultsError` if runs are missing."""
+def render_report(out: Path, say: DrawnSoFar = lambda _done, _figures: None) -> Rendered:
+    """Make the report of a finished study; raise :class:`ResultsError` if runs are missing.
+
+    ``say`` hears how many figures are drawn, and of how many.
+    """
     results = Results(out)
     plan = results.frozen["plan"]
     published = Published.model_validate(results.frozen["published"])
@@ -50,7 +53,9 @@ def render_report(out: Path) -> Rendered:
     panels = [results.panel(selection) for selection in selections]
     specs = [FigureSpec.model_validate(spec) for spec in plan["figures"]]
     outcomes = evaluate(published.criteria, results)
-    figures = draw_all(results, specs or standard_figures(results, selections), published)
+    if not specs and plan["report"]["auto_figures"]:
+        specs = standard_figures(results, selections)
+    figures = draw_all(results, specs, published, say)
     artefacts = graded(published.artefacts, outcomes, {spec.id: spec.title for spec in specs})
     caveats = caveats_of(results, panels)
     page = render(Content(results, panels, figures, outcomes, artefacts, caveats))

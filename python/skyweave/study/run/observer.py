@@ -36,6 +36,9 @@ class StudyObserver:
     def ends(self, _engine: EngineName) -> None:
         """The runs of this engine are over, all done or given up."""
 
+    def drawn(self, done: int, figures: int) -> None:
+        """The report has ``done`` of its figures; ``run_study`` alone draws none."""
+
 
 class Steadied(StudyObserver):
     """An observer whose failure ends nothing."""
