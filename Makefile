@@ -59,7 +59,7 @@ test-players: setup ## Install the real players and hold the reference players a
 docs: setup ## Build the site of the documentation into target/site/html; a warning is an error
 	scripts/docs
 
-wheel: setup ## Build the wheel, with all studies inside, into dist/
+wheel: setup ## Build the wheel, with all studies inside, into dist/ (five minutes)
 	scripts/wheel
 
 test-wheel: wheel ## Install the wheel into an empty environment and run it there (two minutes)

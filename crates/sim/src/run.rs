@@ -33,6 +33,7 @@ pub fn simulate(config: &RunConfig) -> Result<Outcome, SimError> {
 ///
 /// # Errors
 /// As [`simulate`].
+#[inline(never)] // whole in every build: `scripts/count-instructions` counts what happens inside
 pub fn simulate_with(
     config: &RunConfig,
     own: impl Into<Own>,
