@@ -55,7 +55,7 @@ pub(crate) struct Rho {
 impl Rho {
     /// At least one (tcp_hybla.c `hybla_recalc_param`).
     pub(crate) fn new(rtt: Duration, reference: Duration) -> Self {
-        let eighths = rtt.as_nanos() * 8 / reference.as_nanos().max(1);
+        let eighths = rtt.as_nanos().saturating_mul(8) / reference.as_nanos().max(1);
         Self { eighths: u32::try_from(eighths).unwrap_or(u32::MAX).max(8) }
     }
 

@@ -34,7 +34,7 @@ impl Sampler {
 
     /// Leaves out the samples up to `now`.
     pub(crate) fn begin(&mut self, now: Instant) {
-        let interval = self.interval.as_nanos() as u64;
+        let interval = self.interval.as_nanos();
         let next = (now.as_nanos() / interval).saturating_add(1).saturating_mul(interval);
         self.next = Instant::from_nanos(next);
     }

@@ -68,7 +68,7 @@ impl LatenessHistogram {
     }
 
     pub(crate) fn record(&mut self, late: Duration) {
-        self.0.saturating_record(u64::try_from(late.as_nanos()).unwrap_or(u64::MAX));
+        self.0.saturating_record(late.as_nanos());
     }
 
     pub(crate) fn summary(&self) -> Lateness {

@@ -167,7 +167,7 @@ impl QuicDoors {
             port: request.port,
             locals: locals(&request.paths),
             anchor: anchor(request.pin.as_deref(), request.ca).map_err(raise)?,
-            patience: std::time::Duration::try_from_secs_f64(request.timeout_s).map_err(refuse)?,
+            patience: units::Duration::try_from_secs_f64(request.timeout_s).map_err(refuse)?,
             options: request.options,
             hints: Hints::default(),
         };

@@ -210,7 +210,7 @@ pub(crate) fn quic_fetch(
 ) -> PyResult<String> {
     let request: FetchRequest = serde_json::from_str(request).map_err(refuse)?;
     let anchor = anchor(request.pin.as_deref(), request.ca).map_err(raise)?;
-    let span = |seconds| std::time::Duration::try_from_secs_f64(seconds).map_err(refuse);
+    let span = |seconds| units::Duration::try_from_secs_f64(seconds).map_err(refuse);
     let (patience, persistence) = (span(request.timeout_s)?, span(request.retry_for_s)?);
     let fetch = Fetch {
         host: request.host,

@@ -10,7 +10,7 @@ pub const RTO_MAX: Duration = Duration::from_secs(120);
 /// RFC 6298 (2.1), Linux `TCP_TIMEOUT_INIT`.
 pub const RTO_INITIAL: Duration = Duration::from_secs(1);
 
-const RTO_MIN_NS: u64 = RTO_MIN.as_nanos() as u64;
+const RTO_MIN_NS: u64 = RTO_MIN.as_nanos();
 
 /// Smoothed RTT, its deviation and the timeout that follows from them.
 #[derive(Clone, Debug)]
@@ -47,7 +47,7 @@ impl RttEstimator {
     /// Takes one sample. `una` and `next` are the first unacknowledged and the next new packet
     /// after the acknowledgement: they delimit the round trips in which the deviation may fall.
     pub fn on_sample(&mut self, rtt: Duration, una: u64, next: u64) {
-        let rtt_ns = (rtt.as_nanos() as u64).max(1);
+        let rtt_ns = (rtt.as_nanos()).max(1);
         self.latest = rtt;
         if self.srtt_x8_ns == 0 {
             self.srtt_x8_ns = rtt_ns * 8;
@@ -131,8 +131,8 @@ impl RttEstimator {
         let base_ns =
             if self.has_sample() { self.srtt_x8_ns / 8 + self.rttvar_ns } else { RTO_INITIAL_NS };
         let doubled = u128::from(base_ns) << backoff.min(32);
-        Duration::from_nanos(doubled.min(RTO_MAX.as_nanos()) as u64)
+        Duration::from_nanos(doubled.min(u128::from(RTO_MAX.as_nanos())) as u64)
     }
 }
 
-const RTO_INITIAL_NS: u64 = RTO_INITIAL.as_nanos() as u64;
+const RTO_INITIAL_NS: u64 = RTO_INITIAL.as_nanos();

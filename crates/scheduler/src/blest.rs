@@ -92,7 +92,7 @@ impl Blest {
         let estimate = if queued >= slow.cwnd_packets {
             max
         } else {
-            let share_ns = (max - min).as_nanos() as u64 * queued / slow.cwnd_packets;
+            let share_ns = (max - min).as_nanos() * queued / slow.cwnd_packets;
             min + Duration::from_nanos(share_ns)
         };
         estimate.max(slow.srtt)
@@ -101,8 +101,8 @@ impl Blest {
     /// Steps 3 to 5: bytes that the fast path could send in that time, times lambda.
     fn fast_bytes(&self, fast: &PathView, linger: Duration) -> u64 {
         let Extremes { min, max } = self.extremes(fast);
-        let rtt_ns = (min.as_nanos() + max.as_nanos()) as u64 / 2;
-        let rounds = linger.as_nanos() as u64 / rtt_ns.max(1) + 1;
+        let rtt_ns = ((min + max) / 2).as_nanos();
+        let rounds = linger.as_nanos() / rtt_ns.max(1) + 1;
         let packets = if fast.ssthresh_packets == u64::MAX {
             fast.cwnd_packets.saturating_mul((1 << rounds.min(16)) - 1)
         } else {

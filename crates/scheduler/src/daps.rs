@@ -143,7 +143,7 @@ struct Run {
 
 impl Run {
     fn new(path: &PathView, window: Window) -> Self {
-        let forward_ms = path.srtt.as_millis() as u64 / 2; // §3.6: D_i ~ srtt_i / 2
+        let forward_ms = path.srtt.as_millis() / 2; // §3.6: D_i ~ srtt_i / 2
         let delay_ms = ((forward_ms + GRAIN_MS / 2) / GRAIN_MS * GRAIN_MS).clamp(1, HORIZON_MS);
         let turn = Turn { path: path.id, segments: ((window.milli + 500) / 1000).max(1) };
         Self { turn, delay_ms, due_ms: delay_ms }

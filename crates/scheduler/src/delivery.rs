@@ -4,7 +4,7 @@ use units::{Bitrate, Duration, Instant};
 
 /// Rates are counted in steps of this length.
 const TICK: Duration = Duration::from_millis(10);
-const TICK_NANOS: u64 = TICK.as_nanos() as u64;
+const TICK_NANOS: u64 = TICK.as_nanos();
 /// Steps in the spans that are averaged over.
 const SHORT: usize = 6;
 const LONG: usize = 15;

@@ -59,8 +59,9 @@ impl Inequalities {
     /// Whether `unsent_bytes` are done earlier by waiting for `fast` than by using `slow`. The flag
     /// stays as it is when the first inequality holds and the second fails (kernel).
     pub(crate) fn say_wait(&mut self, fast: &PathView, slow: &PathView, unsent_bytes: u64) -> bool {
-        let (rtt_f, rtt_s) = (fast.srtt.as_micros(), slow.srtt.as_micros());
-        let delta = self.delta(fast).max(self.delta(slow)).as_micros();
+        let micros = |span: Duration| u128::from(span.as_micros());
+        let (rtt_f, rtt_s) = (micros(fast.srtt), micros(slow.srtt));
+        let delta = micros(self.delta(fast).max(self.delta(slow)));
         let window_f = u128::from(fast.cwnd_packets.saturating_mul(fast.mss_bytes));
         let window_s = u128::from(slow.cwnd_packets.saturating_mul(slow.mss_bytes));
         let x_f = window_f.max(u128::from(unsent_bytes)); // §3.4: x_f = max(S, w_f * MSS)

@@ -122,7 +122,7 @@ impl Peekaboo {
     fn learn(&mut self, now: Instant) {
         let mut place = 0;
         while let Some(open) = self.open.get(place).copied() {
-            if now < open.at + open.span.saturating_mul(3) {
+            if now < open.at + open.span * 3 {
                 place += 1;
                 continue;
             }
@@ -187,8 +187,8 @@ impl Scheduler for Peekaboo {
             let age = now - open.at;
             let shrink = match age {
                 _ if age <= open.span => 0.9,
-                _ if age <= open.span.saturating_mul(2) => 0.7,
-                _ if age <= open.span.saturating_mul(3) => 0.5,
+                _ if age <= open.span * 2 => 0.7,
+                _ if age <= open.span * 3 => 0.5,
                 _ => continue,
             };
             let rate = mss_bytes / age.as_secs_f64().max(1e-6);

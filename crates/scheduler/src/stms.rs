@@ -6,7 +6,7 @@ use crate::default_pick::{default_decision, default_pick, serving};
 use crate::ecf::{BETA, DELTA, Inequalities};
 use crate::{ConnectionView, Decision, Gap, PathEvent, PathView, Scheduler};
 use parameters::{Info, Values};
-use units::{Instant, PathId};
+use units::{Duration, Instant, PathId};
 
 pub(crate) const INFO: Info = Info {
     name: "stms",
@@ -64,8 +64,9 @@ fn view_mss(path: &PathView) -> u64 {
 /// What the fast path sends in the difference of the one-way delays: (RTT_s/2 - RTT_f/2) * rate_f
 /// with rate_f = w_f / RTT_f (§3.8).
 fn initial_gap_milli(fast: &PathView, slow: &PathView) -> i64 {
-    let ahead = slow.srtt.saturating_sub(fast.srtt).as_micros() / 2;
-    let gap = ahead * u128::from(fast.cwnd_packets) * ONE as u128 / fast.srtt.as_micros().max(1);
+    let micros = |span: Duration| u128::from(span.as_micros());
+    let ahead = micros(slow.srtt.saturating_sub(fast.srtt)) / 2;
+    let gap = ahead * u128::from(fast.cwnd_packets) * ONE as u128 / micros(fast.srtt).max(1);
     i64::try_from(gap).unwrap_or(i64::MAX / 2)
 }
 

@@ -52,7 +52,7 @@ pub(crate) fn transfer_time(path: &PathView) -> Duration {
         window = grown(window, path.ssthresh_packets);
         rounds += 1;
     }
-    rtt.saturating_mul(rounds) + rtt / 2
+    rtt * rounds + rtt / 2
 }
 
 /// The window one round later: doubled up to ssthresh, then one more (§3.7).

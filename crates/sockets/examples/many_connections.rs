@@ -179,11 +179,11 @@ fn turn(clients: &mut [RawClient]) -> bool {
 /// Lets the clients answer all that the server has to say after its handshakes, until it falls silent.
 fn settle(clients: &mut [RawClient]) {
     let mut silent_since = std::time::Instant::now();
-    while silent_since.elapsed() < SILENCE {
+    while Duration::from(silent_since.elapsed()) < SILENCE {
         if turn(clients) {
             silent_since = std::time::Instant::now();
         }
-        std::thread::sleep(PAUSE);
+        std::thread::sleep(PAUSE.into());
     }
 }
 
@@ -214,9 +214,9 @@ fn connect(clients: &mut Vec<RawClient>, far: &Far, count: usize) -> f64 {
 fn rest(clients: &mut [RawClient], far: &mut Far, seconds: usize) -> f64 {
     let length = Duration::from_secs(seconds as u64);
     let (begin, before) = (std::time::Instant::now(), far.load());
-    while begin.elapsed() < length {
+    while Duration::from(begin.elapsed()) < length {
         turn(clients);
-        std::thread::sleep(PAUSE);
+        std::thread::sleep(PAUSE.into());
     }
     let elapsed = begin.elapsed().as_secs_f64();
     (far.load().cpu_s - before.cpu_s) / elapsed

@@ -145,7 +145,7 @@ pub fn carry(carry: &Carry) -> Result<TransferReport, SocketError> {
             report.lock().error = Some(format!("no connection: {error}"));
             return Ok(report.lock().clone());
         }
-        std::thread::sleep(RETRY);
+        std::thread::sleep(RETRY.into());
     }
 }
 

@@ -175,7 +175,7 @@ fn rest<F: FnMut(&Progress<'_>) -> bool + Send>(
         if now >= until {
             return Ok(());
         }
-        std::thread::sleep((until - now).min(LOOK));
+        std::thread::sleep((until - now).min(LOOK).into());
     }
 }
 

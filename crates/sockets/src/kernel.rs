@@ -161,11 +161,11 @@ impl KernelEnd {
             let bound = plan
                 .source
                 .map_or(Ok(()), |source| socket.bind(&SocketAddr::new(source, 0).into()));
-            match bound.and_then(|()| socket.connect_timeout(&plan.server.into(), left)) {
+            match bound.and_then(|()| socket.connect_timeout(&plan.server.into(), left.into())) {
                 Ok(()) => return Self::new(socket, plan, true).map(Ok),
                 Err(error) => why = error.to_string(), // the path is down
             }
-            std::thread::sleep(RETRY.min(left));
+            std::thread::sleep(RETRY.min(left).into());
         }
         Ok(Err(why))
     }

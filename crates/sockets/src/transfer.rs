@@ -209,16 +209,14 @@ impl Transfer {
 
     /// The first sample after a moment; 0 where there are none.
     fn tick_after(&self, now: Instant) -> u64 {
-        let since = now.since(self.plan.epoch).as_nanos() as u64;
-        since.checked_div(self.plan.interval.as_nanos() as u64).map_or(0, |tick| tick + 1)
+        let since = now.since(self.plan.epoch).as_nanos();
+        since.checked_div(self.plan.interval.as_nanos()).map_or(0, |tick| tick + 1)
     }
 
     fn tick_at(&self) -> Instant {
         match self.plan.interval {
             Duration::ZERO => Instant::FAR_FUTURE,
-            interval => {
-                self.plan.epoch + Duration::from_nanos(interval.as_nanos() as u64 * self.tick)
-            }
+            interval => self.plan.epoch + Duration::from_nanos(interval.as_nanos() * self.tick),
         }
     }
 

@@ -278,7 +278,7 @@ fn who_breaks_off_is_broken_off_at_the_other_end() {
     let breaks = |socket: TcpStream| {
         (&socket).write_all(b"begun").unwrap();
         (&socket).read_exact(&mut [0; 3]).unwrap();
-        socket2::SockRef::from(&socket).set_linger(Some(Duration::ZERO)).unwrap();
+        socket2::SockRef::from(&socket).set_linger(Some(Duration::ZERO.into())).unwrap();
     };
     let (heard, hears) = std::sync::mpsc::channel();
     let listens = move |mut socket: TcpStream| {
@@ -296,7 +296,7 @@ fn who_breaks_off_is_broken_off_at_the_other_end() {
 
     let mut player = passage.player(1);
     player.read_exact(&mut [0; 5]).unwrap();
-    socket2::SockRef::from(&player).set_linger(Some(Duration::ZERO)).unwrap();
+    socket2::SockRef::from(&player).set_linger(Some(Duration::ZERO.into())).unwrap();
     drop(player);
     assert_eq!(hears.recv().unwrap(), ErrorKind::ConnectionReset);
 }

@@ -58,7 +58,7 @@ pub fn write_delays(series: &Steps<Duration>, spacing: Duration) -> Result<Strin
             let fault = Fault::OffGrid { time: start + span, spacing };
             return Err(TraceError::Entry { index: index + 1, fault });
         }
-        let line = decimal(u64::try_from(delay.as_nanos()).unwrap_or(u64::MAX), 6) + "\n";
+        let line = decimal(delay.as_nanos(), 6) + "\n";
         let lines = span.as_nanos() / spacing.as_nanos();
         text.extend(std::iter::repeat_n(line.as_str(), lines as usize));
     }

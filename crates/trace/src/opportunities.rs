@@ -33,7 +33,7 @@ impl Opportunities {
         if last == 0 {
             return at(times_ms.len() - 1, Fault::NoDuration);
         }
-        if u128::from(last) > LONGEST.as_millis() {
+        if last > LONGEST.as_millis() {
             return at(times_ms.len() - 1, Fault::TooLong { found: format!("{last} ms") });
         }
         Ok(Self { times_ms })

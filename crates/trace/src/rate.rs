@@ -80,7 +80,7 @@ fn work_in_milli(cursor: &mut Cursor<Bitrate>, start_ms: u64) -> u128 {
     while now < end {
         let rate = cursor.value_at(now);
         let until = cursor.next_change().map_or(end, |change| change.min(end));
-        work += u128::from(rate.as_bps()) * (until - now).as_nanos();
+        work += u128::from(rate.as_bps()) * u128::from((until - now).as_nanos());
         now = until;
     }
     work
@@ -88,9 +88,8 @@ fn work_in_milli(cursor: &mut Cursor<Bitrate>, start_ms: u64) -> u128 {
 
 /// A span as a positive whole number of milliseconds.
 fn whole_millis(span: Duration) -> Result<u64, TraceError> {
-    let nanos = span.as_nanos();
-    match u64::try_from(nanos) {
-        Ok(nanos) if nanos > 0 && nanos % NANOS_PER_MILLI == 0 => Ok(nanos / NANOS_PER_MILLI),
+    match span.as_nanos() {
+        nanos if nanos > 0 && nanos % NANOS_PER_MILLI == 0 => Ok(nanos / NANOS_PER_MILLI),
         _ => Err(TraceError::Entry { index: 0, fault: Fault::BadSpacing { found: span } }),
     }
 }

@@ -94,7 +94,7 @@ impl<T: Copy> Steps<T> {
 
     /// The period in nanoseconds, never 0.
     pub(crate) fn period_nanos(&self) -> Option<u64> {
-        self.period.map(|period| u64::try_from(period.as_nanos()).unwrap_or(u64::MAX))
+        self.period.map(|period| period.as_nanos())
     }
 
     /// When entry `index` of the turn that began at `lap_start` stops to hold (nanoseconds);

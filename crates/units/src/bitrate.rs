@@ -1,6 +1,6 @@
+use crate::Duration;
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use std::time::Duration;
 
 const NANOS_PER_SEC: u128 = 1_000_000_000;
 
@@ -29,14 +29,11 @@ impl Bitrate {
         if nanos == 0 {
             return Self::ZERO;
         }
-        let bits_per_sec = match (bytes.checked_mul(8_000_000_000), u64::try_from(nanos)) {
-            (Some(work), Ok(nanos)) => work / nanos, // 128-bit division costs several times as much
-            _ => {
-                let bps = u128::from(bytes) * 8 * NANOS_PER_SEC / nanos;
-                u64::try_from(bps).unwrap_or(u64::MAX)
-            }
-        };
-        Self(bits_per_sec)
+        if let Some(work) = bytes.checked_mul(8_000_000_000) {
+            return Self(work / nanos); // 128-bit division costs several times as much
+        }
+        let bps = u128::from(bytes) * 8 * NANOS_PER_SEC / u128::from(nanos);
+        Self(u64::try_from(bps).unwrap_or(u64::MAX))
     }
 
     /// Bits per second.
@@ -52,10 +49,10 @@ impl Bitrate {
     /// Whole bytes that pass in `span`.
     pub fn bytes_in(self, span: Duration) -> u64 {
         let nanos = span.as_nanos();
-        if let Some(work) = u64::try_from(nanos).ok().and_then(|nanos| self.0.checked_mul(nanos)) {
+        if let Some(work) = self.0.checked_mul(nanos) {
             return work / 8_000_000_000; // 128-bit division costs several times as much
         }
-        let bytes = u128::from(self.0) * nanos / (8 * NANOS_PER_SEC);
+        let bytes = u128::from(self.0) * u128::from(nanos) / (8 * NANOS_PER_SEC);
         u64::try_from(bytes).unwrap_or(u64::MAX)
     }
 

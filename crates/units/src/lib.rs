@@ -5,6 +5,7 @@
 
 mod bitrate;
 mod direction;
+mod duration;
 mod instant;
 mod path;
 mod ranges;
@@ -12,10 +13,10 @@ mod window;
 
 pub use bitrate::Bitrate;
 pub use direction::Direction;
+pub use duration::Duration;
 pub use instant::Instant;
 pub use path::PathId;
 pub use ranges::Ranges;
-pub use std::time::Duration;
 pub use window::{Window, union};
 
 #[cfg(test)]

@@ -20,7 +20,43 @@ fn a_full_packet_at_50_mbps_takes_240_microseconds() {
     assert_eq!(Bitrate::from_mbps(f64::NAN), Bitrate::ZERO);
 }
 
+#[test]
+fn spans_saturate_instead_of_wrapping() {
+    assert_eq!(Duration::MAX + Duration::from_nanos(1), Duration::MAX);
+    assert_eq!(Duration::MAX * 2, Duration::MAX);
+    assert_eq!(Duration::from_secs(u64::MAX), Duration::MAX);
+    assert_eq!(Duration::from(std::time::Duration::MAX), Duration::MAX);
+    assert_eq!(Duration::ZERO.saturating_sub(Duration::from_nanos(1)), Duration::ZERO);
+    assert_eq!(Duration::ZERO.checked_sub(Duration::from_nanos(1)), None);
+}
+
+#[test]
+#[should_panic(expected = "no shorter")]
+fn a_shorter_span_does_not_hold_a_longer_one() {
+    let _less = Duration::from_secs(1) - Duration::from_secs(2);
+}
+
 proptest! {
+    #[test]
+    fn a_span_is_that_of_the_standard_library(
+        nanos in 0_u64..1 << 60, other in 0_u64..1 << 60, number in 1_u32..1000, factor in 0.0..10.0,
+    ) {
+        let (ours, std) = (Duration::from_nanos(nanos), std::time::Duration::from_nanos(nanos));
+        let (other, std_other) = (Duration::from_nanos(other), std::time::Duration::from_nanos(other));
+        prop_assert_eq!(ours + other, (std + std_other).into());
+        prop_assert_eq!(ours.abs_diff(other), std.abs_diff(std_other).into());
+        prop_assert_eq!(ours.checked_sub(other), std.checked_sub(std_other).map(Duration::from));
+        prop_assert_eq!(ours.cmp(&other), std.cmp(&std_other));
+        prop_assert_eq!(ours / number * number, (std / number * number).into());
+        prop_assert_eq!(ours.as_secs_f64().to_bits(), std.as_secs_f64().to_bits());
+        prop_assert_eq!(ours.mul_f64(factor), std.mul_f64(factor).into());
+        prop_assert_eq!(
+            (ours.as_secs(), ours.subsec_nanos(), u128::from(ours.as_micros())),
+            (std.as_secs(), std.subsec_nanos(), std.as_micros())
+        );
+        prop_assert_eq!(format!("{ours:?}"), format!("{std:?}"));
+    }
+
     #[test]
     fn time_for_is_the_shortest_time_that_carries_the_bytes(bps in 1_u64..10_u64.pow(10), bytes in 0_u64..10_u64.pow(9)) {
         let rate = Bitrate::from_bps(bps);

@@ -1,5 +1,4 @@
-use crate::Instant;
-use std::time::Duration;
+use crate::{Duration, Instant};
 
 /// The time from `start` up to `end`, which is no longer part of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -109,7 +109,7 @@ impl FrameTable {
         });
         let ends = ends.collect();
         let gaps = (times.len() as u64 - 1).max(1);
-        let last = times.last().map_or(0, |last| last.as_nanos() as u64);
+        let last = times.last().map_or(0, |last| last.as_nanos());
         let period = Duration::from_nanos((last + gaps / 2) / gaps);
         Ok(Self { times, decoded_as: order, ends, period })
     }

@@ -50,7 +50,7 @@ impl BbrV2V3 {
     /// Random, so that flows do not probe together (tcp_bbr2.c `bbr2_pick_probe_wait`).
     fn pick_wait(&mut self) {
         self.cycle.rounds_since_probe = self.draw_below(RANDOM_ROUNDS);
-        let micros = self.settings.probe_wait_random.as_micros() as u64;
+        let micros = self.settings.probe_wait_random.as_micros();
         let random = Duration::from_micros(self.draw_below(micros));
         self.cycle.wait = self.settings.probe_wait + random;
     }

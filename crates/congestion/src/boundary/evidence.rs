@@ -132,7 +132,7 @@ impl Evidence {
 
 /// The bin of a moment.
 fn number(at: Instant) -> i64 {
-    (at.as_nanos() / BIN.as_nanos() as u64) as i64
+    (at.as_nanos() / BIN.as_nanos()) as i64
 }
 
 /// Where a bin is kept.

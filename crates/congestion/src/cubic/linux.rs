@@ -243,7 +243,7 @@ impl Controller for LinuxCubic {
 
 /// Ticks of the kernel's clock up to `at`.
 fn jiffies(at: Instant) -> u64 {
-    at.as_nanos() / JIFFY.as_nanos() as u64
+    at.as_nanos() / JIFFY.as_nanos()
 }
 
 #[cfg(test)]

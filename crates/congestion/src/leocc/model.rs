@@ -76,7 +76,7 @@ impl LeoCc {
     /// The rate to send by: the Kalman filter's while RTTs stand above their minimum in the cruise.
     pub(super) fn choose_bandwidth(&mut self, ack: &AckSample) -> Bitrate {
         if let Some(rtt) = ack.rtt {
-            self.kalman_rtt.update(u64::try_from(rtt.as_nanos()).unwrap_or(u64::MAX));
+            self.kalman_rtt.update(rtt.as_nanos());
         }
         let limit = |min_rtt: Duration| min_rtt.saturating_add(self.settings.rtt_fluctuation);
         let queued = self.min_rtt.get().is_some_and(|min| self.smoothed_rtt() >= limit(min));

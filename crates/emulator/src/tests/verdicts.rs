@@ -99,7 +99,7 @@ proptest! {
         let (mut now, mut woken) = (Instant::ZERO, Vec::new());
         let (mut pushes, mut written) = (Vec::new(), Vec::new());
         let end = ms(20_000);
-        let tail = std::iter::once(((end - Instant::ZERO).as_micros() as u64, Vec::new()));
+        let tail = std::iter::once(((end - Instant::ZERO).as_micros(), Vec::new()));
         for (gap_us, frames) in wakes.into_iter().chain(tail) {
             now += Duration::from_micros(gap_us);
             woken.push(now);

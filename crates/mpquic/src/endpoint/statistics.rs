@@ -45,7 +45,7 @@ impl Endpoint {
         let longest = paths().map(|path| path.rtt.smoothed()).max().unwrap_or(Duration::ZERO);
         let windows = paths().map(|path| {
             let (window, srtt) = (u128::from(path.cc.window_bytes()), path.rtt.smoothed());
-            window * longest.as_nanos() / srtt.as_nanos().max(1)
+            window * u128::from(longest.as_nanos()) / u128::from(srtt.as_nanos().max(1))
         });
         u64::try_from(2 * windows.sum::<u128>()).unwrap_or(u64::MAX)
     }

@@ -119,7 +119,7 @@ impl Handshake {
         let cid = self.local_cid;
         Params {
             original_destination_connection_id: server.then_some(self.original_dcid),
-            max_idle_timeout_ms: config.idle_timeout.as_millis() as u64,
+            max_idle_timeout_ms: config.idle_timeout.as_millis(),
             stateless_reset_token: server.then(|| crypto::reset_token(&config.reset_key, &cid)),
             initial_max_data: config.receive_window_bytes,
             initial_max_stream_data_bidi_local: config.stream_window_bytes,

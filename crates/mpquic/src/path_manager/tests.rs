@@ -255,7 +255,7 @@ impl World {
             }
             let since = *net.good_since.get_or_insert(self.now);
             let interface = &self.manager.interfaces[&PathId(place as u8)];
-            let patience = 1000 + interface.pause.as_millis() as u64;
+            let patience = 1000 + interface.pause.as_millis();
             let up = self.manager.is_up(PathId(place as u8)) && net.path == Some((true, false));
             assert!(up || self.now - since <= patience, "{place} at {} ms: {net:?}", self.now);
         }

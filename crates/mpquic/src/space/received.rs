@@ -97,7 +97,7 @@ impl Received {
         let mut ranges = Vec::with_capacity(1 + self.older.len());
         ranges.push(newest);
         ranges.extend(self.older.iter().rev().map(|range| range.start..=range.end - 1));
-        let delay = (now - self.largest_at).as_micros() as u64 >> exponent;
+        let delay = (now - self.largest_at).as_micros() >> exponent;
         let ecn = (self.ecn != EcnCounts::default()).then_some(self.ecn);
         Some(AckFrame { delay, ranges, ecn })
     }

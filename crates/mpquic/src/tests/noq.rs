@@ -13,13 +13,13 @@ use noq_proto::{
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::num::NonZeroUsize;
 use std::sync::{Arc, LazyLock};
-use units::{Duration, Instant, PathId};
+use units::{Instant, PathId};
 
 /// Where virtual time begins for noq, which takes the standard library's moments.
 static EPOCH: LazyLock<std::time::Instant> = LazyLock::new(std::time::Instant::now);
 
 fn moment(now: Instant) -> std::time::Instant {
-    *EPOCH + Duration::from_nanos(now.as_nanos())
+    *EPOCH + std::time::Duration::from_nanos(now.as_nanos())
 }
 
 fn address(server: bool, net: u8) -> SocketAddr {

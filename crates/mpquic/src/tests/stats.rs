@@ -35,7 +35,7 @@ fn what_is_worth_holding_covers_the_longest_round_trip() {
     let windows = short.cwnd_bytes + long.cwnd_bytes;
     let worth = server.worth_holding_bytes();
     assert!(worth > 2 * windows, "{worth} B for windows of {windows} B");
-    let stretched = (long.srtt.as_nanos() / short.srtt.as_nanos()) as u64 + 1;
+    let stretched = long.srtt.as_nanos() / short.srtt.as_nanos() + 1;
     assert!(worth <= 2 * stretched * windows, "{worth} B, {stretched} times {windows} B");
 }
 

@@ -54,7 +54,7 @@ impl Endpoint {
     fn schedule_persist(&mut self, now: Instant) {
         let rto = self.prober().and_then(|path| self.sender(path)).map(|tx| tx.rto());
         let base: Duration = rto.unwrap_or(recovery::RTO_INITIAL).max(RTO_MIN);
-        self.persist.at = now + base.saturating_mul(1 << self.persist.sent.min(16)).min(RTO_MAX);
+        self.persist.at = now + (base * (1 << self.persist.sent.min(16))).min(RTO_MAX);
     }
 
     /// The established subflows in turn: one of them may be dead.

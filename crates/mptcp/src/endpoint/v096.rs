@@ -49,7 +49,7 @@ impl Endpoint {
     pub(super) fn meta_period_v096(&self) -> Duration {
         let longest = self.established().map(|subflow| subflow.tx.rto()).max();
         let period = longest.unwrap_or(recovery::RTO_INITIAL) * 2;
-        period.saturating_mul(1 << self.meta_backoff.min(16)).min(RTO_MAX)
+        (period * (1 << self.meta_backoff.min(16))).min(RTO_MAX)
     }
 
     /// DATA_ACK stalls: the head of the stream is reinjected by way of the scheduler.

@@ -143,7 +143,7 @@ impl Model {
             let from = (*came).max(self.progress_at);
             let own = *by == path;
             let sums = if own { &mut self.own } else { &mut self.others };
-            sums[path.index()] += (now - from).as_nanos() as u64;
+            sums[path.index()] += (now - from).as_nanos();
             since[usize::from(own)] = from.min(since[usize::from(own)]);
         }
         self.time.by_other += now - since[0];
@@ -173,7 +173,7 @@ proptest! {
         }
         model.waits.sort_unstable();
         prop_assert_eq!(one.waits.longest(), model.waits.last().copied());
-        let sum: Duration = model.waits.iter().sum();
+        let sum: Duration = model.waits.iter().copied().sum();
         prop_assert_eq!(one.waits.mean(), Some(sum / model.waits.len() as u32));
         for share in [0.01, 0.5, 0.9, 0.99, 1.0] {
             let rank = (share * model.waits.len() as f64).ceil() as usize;

@@ -143,7 +143,7 @@ impl Alcs {
     /// (item 10); `None` without one.
     fn leaves_at(&self, path: &PathView) -> Option<Instant> {
         let outage = path.forecast.filter(|_| self.deactivate != Deactivate::None)?;
-        let margin = self.expected_rtt(path).saturating_mul(self.margin_milli) / 1000;
+        let margin = self.expected_rtt(path) * self.margin_milli / 1000;
         Some(outage.window.start.saturating_sub(margin))
     }
 
@@ -235,7 +235,7 @@ impl Alcs {
         let (ahead_f, ahead_s) = (self.counted(ahead_f, fast), self.counted(ahead_s, slow));
         let (w_f, w_s) = (u128::from(fast.cwnd_packets), u128::from(slow.cwnd_packets));
         let scaled = |ahead: u64, round: Duration, sigma: u128, other: u128| {
-            let packets = u128::from(ahead).saturating_mul(round.as_micros());
+            let packets = u128::from(ahead).saturating_mul(u128::from(round.as_micros()));
             packets.saturating_mul(sigma).saturating_mul(other)
         };
         let (round_f, round_s) = (self.round(fast), self.round(slow));

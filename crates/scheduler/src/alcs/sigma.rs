@@ -134,8 +134,8 @@ pub(crate) fn against_window(
     frozen: &Frozen,
 ) -> Ordering {
     let window_bytes = u128::from(frozen.cwnd_packets) * u128::from(frozen.mss_bytes);
-    let expected = elapsed.as_micros().saturating_mul(window_bytes).saturating_mul(ONE);
-    let actual = u128::from(acked_bytes).saturating_mul(frozen.round.as_micros());
+    let expected = u128::from(elapsed.as_micros()).saturating_mul(window_bytes).saturating_mul(ONE);
+    let actual = u128::from(acked_bytes).saturating_mul(u128::from(frozen.round.as_micros()));
     actual.saturating_mul(sigma_micro).cmp(&expected)
 }
 

@@ -58,7 +58,7 @@ pub(super) fn prepare(socket: &TcpStream) -> io::Result<()> {
     options.set_tcp_nodelay(true)?;
     options.set_keepalive(true)?;
     options.set_tcp_notsent_lowat(UNSENT_LOW_WATER_BYTES)?;
-    options.set_linger(Some(Duration::ZERO))
+    options.set_linger(Some(Duration::ZERO.into()))
 }
 
 impl Splice {
