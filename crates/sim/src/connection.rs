@@ -38,21 +38,29 @@ pub(crate) enum Phase {
 pub(crate) struct Side {
     pub end: Box<dyn End>,
     pub application: Box<dyn Application>,
+    /// When the end wanted attention, at the last [`Side::poll_timeout`].
+    end_at: Option<Instant>,
 }
 
 impl Side {
+    fn new(end: Box<dyn End>, application: Box<dyn Application>) -> Self {
+        Self { end, application, end_at: None }
+    }
+
     /// The application acts on what happened.
     pub fn serve(&mut self, now: Instant) {
         self.end.serve(now, &mut *self.application);
     }
 
-    pub fn poll_timeout(&self) -> Option<Instant> {
-        let (end, application) = (self.end.poll_timeout(), self.application.poll_at());
-        end.into_iter().chain(application).min()
+    /// Called after everything that happens to it.
+    pub fn poll_timeout(&mut self) -> Option<Instant> {
+        self.end_at = self.end.poll_timeout();
+        self.end_at.into_iter().chain(self.application.poll_at()).min()
     }
 
     pub fn on_timeout(&mut self, now: Instant) {
-        if self.end.poll_timeout().is_some_and(|at| at <= now) {
+        debug_assert_eq!(self.end_at, self.end.poll_timeout(), "something happened unnoticed");
+        if self.end_at.is_some_and(|at| at <= now) {
             self.end.on_timeout(now);
         }
         self.serve(now);
@@ -116,8 +124,8 @@ impl Connection {
             }
         };
         Ok(Self {
-            client: Side { end: client, application: workload.client() },
-            server: Side { end: server, application: workload.server() },
+            client: Side::new(client, workload.client()),
+            server: Side::new(server, workload.server()),
             direction,
             scheduler: own.name,
             config: config.clone(),

@@ -34,7 +34,7 @@ impl Endpoint {
 
     /// IDs of the paths that were not given up.
     pub fn path_ids(&self) -> Vec<u32> {
-        self.paths.ids_of(|path| path.drains_until.is_none())
+        self.paths.ids_of(|path| path.drains_until.is_none()).into_vec()
     }
 
     /// Whether the path over `net` is a backup.

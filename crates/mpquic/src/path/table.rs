@@ -4,6 +4,7 @@ use super::status::Statuses;
 use super::{Health, Path, PathStats, PathStatus};
 use crate::config::Config;
 use forecast::{Feed, Forecast, Probability};
+use smallvec::SmallVec;
 use std::collections::BTreeMap;
 use std::slice::{Iter, IterMut};
 use units::{Duration, Instant, PathId};
@@ -108,7 +109,7 @@ impl Paths {
     }
 
     /// The IDs of those that `wanted` says.
-    pub fn ids_of(&self, wanted: impl Fn(&Path) -> bool) -> Vec<u32> {
+    pub fn ids_of(&self, wanted: impl Fn(&Path) -> bool) -> SmallVec<[u32; 8]> {
         self.values().filter(|path| wanted(path)).map(|path| path.id).collect()
     }
 

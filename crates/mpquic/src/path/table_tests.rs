@@ -188,7 +188,7 @@ fn a_path_gives_way_to_the_next_one_over_its_interface_when_that_is_validated() 
     paths.add(1, PathId(0)).validated = true;
     paths.add(2, PathId(0));
     assert_eq!(paths.replace_older(1, PathId(0)), [0]);
-    let replaced = |paths: &Paths| paths.ids_of(|path| path.replaced);
+    let replaced = |paths: &Paths| paths.ids_of(|path| path.replaced).into_vec();
     assert_eq!(replaced(&paths), [0]);
     assert_eq!(paths.carrier_over(PathId(0)), Some(1));
     assert_eq!(paths.id_over(PathId(0)), Some(2));

@@ -95,7 +95,7 @@ impl Path {
 
     /// When the challenge of another way, or of the former one, is due, or given up.
     fn candidate_timer(&self) -> Option<Instant> {
-        let ways = [self.candidate, self.former].into_iter().flatten();
+        let ways = self.candidate.iter().chain(&self.former);
         ways.filter(|_| self.is_awake()).map(|way| way.at).min()
     }
 
