@@ -7,6 +7,8 @@ import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
+PYTHON = ROOT / ".venv/bin/python"
+"""Has what the package depends on."""
 
 
 def git(*words: str) -> str:
