@@ -1,5 +1,4 @@
-//! Memory of datagrams that came, for those that leave: where a caller hands whole vectors over, as the
-//! simulator does, an allocation for each packet is a good part of what it costs.
+//! Memory of datagrams that arrived, for those that leave.
 
 /// As many as are in use at a time, about.
 const MOST: usize = 32;

@@ -25,6 +25,11 @@ impl Endpoint {
     /// A datagram came on `path`.
     pub fn handle(&mut self, now: Instant, path: PathId, mut datagram: Vec<u8>, ecn: Option<Ecn>) {
         self.handle_in_place(now, path, &mut datagram, ecn);
+    }
+
+    /// The memory of a datagram that this end sent, for one that it will send: where both ends are in one
+    /// program, an allocation for each packet is a good part of what a packet costs.
+    pub fn reuse(&mut self, datagram: Vec<u8>) {
         self.spare.give(datagram);
     }
 

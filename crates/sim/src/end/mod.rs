@@ -24,7 +24,10 @@ pub(crate) trait End: std::fmt::Debug {
     fn open(&mut self, now: Instant);
     /// Lets the application act on what happened, and on its timer.
     fn serve(&mut self, now: Instant, application: &mut dyn Application);
-    fn handle(&mut self, now: Instant, path: PathId, packet: Packet);
+    /// A packet came. What is left of it is memory that its sender can use again.
+    fn handle(&mut self, now: Instant, path: PathId, packet: Packet) -> Option<Vec<u8>>;
+    /// Takes back the memory of a packet that has arrived.
+    fn reuse(&mut self, memory: Vec<u8>);
     fn poll_transmit(&mut self, now: Instant) -> Option<(PathId, Packet)>;
     fn poll_timeout(&self) -> Option<Instant>;
     fn on_timeout(&mut self, now: Instant);

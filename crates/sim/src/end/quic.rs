@@ -200,12 +200,20 @@ impl End for QuicEnd {
         }
     }
 
-    fn handle(&mut self, now: Instant, path: PathId, packet: Packet) {
-        if let (Packet::Datagram(datagram), Some(endpoint)) = (packet, &mut self.endpoint)
+    fn handle(&mut self, now: Instant, path: PathId, packet: Packet) -> Option<Vec<u8>> {
+        let Packet::Datagram(mut datagram) = packet else { return None };
+        if let Some(endpoint) = &mut self.endpoint
             && self.present.contains(&path)
         {
-            endpoint.handle(now, path, datagram, None);
+            endpoint.handle_in_place(now, path, &mut datagram, None);
             self.work(now);
+        }
+        Some(datagram)
+    }
+
+    fn reuse(&mut self, memory: Vec<u8>) {
+        if let Some(endpoint) = &mut self.endpoint {
+            endpoint.reuse(memory);
         }
     }
 

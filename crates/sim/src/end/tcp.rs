@@ -149,11 +149,14 @@ impl End for TcpEnd {
         deliver(application, now, Signal::Timer, self);
     }
 
-    fn handle(&mut self, now: Instant, path: PathId, packet: Packet) {
+    fn handle(&mut self, now: Instant, path: PathId, packet: Packet) -> Option<Vec<u8>> {
         if let Packet::Segment(segment) = packet {
             self.endpoint.handle(now, path, &segment);
         }
+        None
     }
+
+    fn reuse(&mut self, _memory: Vec<u8>) {}
 
     fn poll_transmit(&mut self, now: Instant) -> Option<(PathId, Packet)> {
         let (path, segment) = self.endpoint.poll_transmit(now)?;
