@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from fluid import tree
@@ -111,6 +112,17 @@ def test_workers_of_another_build_are_refused() -> None:
 
     with pytest.raises(ConfigError, match=r"worker tcp://w:1 has Skyweave 0\.0\.1\+beef, but"):
         cluster._check_versions(Other(), "tcp://x:1", "0.1.0+cafe")
+
+
+def test_a_worker_that_answers_with_too_few_records_is_no_traceback() -> None:
+    class Short:
+        def result(self) -> cluster.Made:
+            return cluster.Made([], cluster.build(), 0.1)
+
+    batch = [SimpleNamespace(key="one"), SimpleNamespace(key="two")]
+    computation = cluster._Computation(None, "tcp://x:1", [], print)
+    with pytest.raises(SkyweaveError, match="Run one, two: a worker answered with 0 records for 2"):
+        computation._records(Short(), batch, False)
 
 
 def test_records_come_straight_from_workers_that_accept_connections() -> None:

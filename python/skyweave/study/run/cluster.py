@@ -209,6 +209,12 @@ class _Computation:
                 "give the same command again when the cause is gone"
             ) from error
         if isinstance(made, Made) and made.build == build():
+            if len(made.records) != len(batch):
+                raise SkyweaveError(
+                    f"{which}: a worker answered with {len(made.records)} records for {len(batch)} "
+                    "runs; finished runs are kept: see what that worker runs, and give the same "
+                    "command again"
+                )
             self.run_s = made.seconds / len(batch)
             return made.records
         theirs = made.build if isinstance(made, Made) else "that does not say which"
