@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 import zipfile
 from pathlib import Path
 
@@ -12,8 +13,11 @@ PYTHON = ROOT / ".venv/bin/python"
 
 
 def git(*words: str) -> str:
-    """Return what git says."""
+    """Return what git says; end the script with its complaint where it refuses."""
     done = subprocess.run(["git", "-C", str(ROOT), *words], capture_output=True, text=True)
+    if done.returncode != 0:
+        print(done.stderr.strip(), file=sys.stderr)
+        sys.exit(2)
     return done.stdout.strip()
 
 

@@ -277,7 +277,7 @@ impl World {
             return;
         }
         if let Some(memory) = self.side(place, end).end.handle(now, wire.path, wire.packet) {
-            self.side(place, far_from(end)).end.reuse(memory);
+            self.side(place, end.opposite()).end.reuse(memory);
         }
         self.side(place, end).serve(now);
         self.flush(now, place, end);
@@ -291,7 +291,7 @@ impl World {
 
     /// Puts everything that an endpoint has to send on its links.
     fn flush(&mut self, now: Instant, place: usize, end: Direction) {
-        let toward = far_from(end);
+        let toward = end.opposite();
         while let Some((path, packet)) = self.side(place, end).end.poll_transmit(now) {
             let index = toward.link_index(self.connections[place].paths[path.index()]);
             self.connections[place].note_sent(now, end, path, &packet);
@@ -354,14 +354,6 @@ impl World {
         self.outcome.totals = totals;
         self.outcome.path_names = self.path_names;
         self.outcome
-    }
-}
-
-/// The end that data reach which this one sends.
-fn far_from(end: Direction) -> Direction {
-    match end {
-        Direction::Down => Direction::Up,
-        Direction::Up => Direction::Down,
     }
 }
 

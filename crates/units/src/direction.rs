@@ -21,6 +21,14 @@ impl Direction {
         2 * path + usize::from(self == Self::Up)
     }
 
+    /// The way back.
+    pub fn opposite(self) -> Self {
+        match self {
+            Self::Down => Self::Up,
+            Self::Up => Self::Down,
+        }
+    }
+
     /// "down" or "up".
     pub fn name(self) -> &'static str {
         match self {
