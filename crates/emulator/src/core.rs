@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 use std::io;
 use units::{Duration, Instant};
 
-/// With offload, how long a frame may wait for its neighbours.
-const MERGE_WINDOW: Duration = Duration::from_micros(100);
+/// With offload, the time within which packets that follow each other closely are moved together.
+const WINDOW: Duration = Duration::from_micros(100);
 
 /// What changes about a link that is in use; times in a series count from the epoch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -117,14 +117,6 @@ impl<D: Device> Core<D> {
         Ok(frames)
     }
 
-    /// Whether what a link has delivered by `now` is to be written: neighbours of a flow that come
-    /// shortly after are waited for if the devices take them as one.
-    pub(crate) fn is_due(&mut self, now: Instant, link: usize) -> bool {
-        self.take_samples(now);
-        self.links[link].advance(now);
-        self.links[link].settled_at(self.window()).is_some_and(|at| at <= now)
-    }
-
     /// Writes the next frame that a link has delivered by `now`, and in one write those that follow it
     /// in its flow: how many.
     ///
@@ -163,13 +155,13 @@ impl<D: Device> Core<D> {
 
     /// When something is to be done: never later than in truth.
     pub(crate) fn next_at(&self) -> Instant {
-        let window = self.window();
-        let deliveries = self.links.iter().filter_map(|link| link.settled_at(window));
+        let deliveries = self.links.iter().filter_map(Link::next_at);
         deliveries.fold(self.sampler.next_at(), Instant::min)
     }
 
-    fn window(&self) -> Duration {
-        if self.offload.has_header() { MERGE_WINDOW } else { Duration::ZERO }
+    /// How long a packet may wait so that its neighbours are moved with it.
+    pub(crate) fn window(&self) -> Duration {
+        if self.offload.has_header() { WINDOW } else { Duration::ZERO }
     }
 
     /// Takes the samples that are due by `now`, before any link is called with a later time.

@@ -6,7 +6,8 @@
 //! have segmentation offload (`offload.rs`), one read or write moves many frames of a flow.
 //!
 //! `core.rs` is that, sans-IO: time is an argument, devices are a trait. `run.rs` is the thread around
-//! it with its clock and its sleep, `relay.rs` the handle that others hold.
+//! it with its clock and its sleep, `moderation.rs` how long that is, `relay.rs` the handle that others
+//! hold.
 
 mod capture;
 mod clock;
@@ -14,6 +15,7 @@ mod core;
 mod device;
 mod error;
 mod frame;
+mod moderation;
 mod offload;
 mod pcapng;
 mod relay;

@@ -4,17 +4,16 @@ use crate::EmulatorError;
 use crate::clock::Clock;
 use crate::core::Core;
 use crate::device::Tun;
+use crate::moderation::{Moderation, Pause, Turn};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
+use rustix::thread::nanosleep;
 use std::io;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
-use units::Instant;
-
-/// Frames that one device or link may move before the others have their turn.
-const BATCH: usize = 32;
+use units::{Duration, Instant};
 
 /// Something to be done in the relay's thread.
 pub(crate) type Task = Box<dyn FnOnce(&mut Core<Tun>, Instant) + Send>;
@@ -65,7 +64,6 @@ impl Drop for Tasks {
 impl Inbox {
     /// Does what has been asked: whether there may be more.
     fn work(&self, core: &mut Core<Tun>, clock: Clock) -> bool {
-        let _empty = rustix::io::read(&self.wake, &mut [0; 8]);
         loop {
             match self.receiver.try_recv() {
                 Ok(task) => task(core, clock.now()),
@@ -73,6 +71,11 @@ impl Inbox {
                 Err(TryRecvError::Disconnected) => return false,
             }
         }
+    }
+
+    /// Lets polls sleep again.
+    fn rest(&self) {
+        let _empty = rustix::io::read(&self.wake, &mut [0; 8]);
     }
 }
 
@@ -88,38 +91,43 @@ pub(crate) fn run(core: &mut Core<Tun>, clock: Clock, inbox: &Inbox) -> Result<(
     let descriptors: Vec<_> = core.devices().iter().map(Tun::descriptor).collect();
     let watched = std::iter::once(&inbox.wake).chain(&descriptors);
     let mut polled: Vec<_> = watched.map(|fd| PollFd::new(fd, PollFlags::IN)).collect();
+    let mut moderation = Moderation::new(core.window());
+    let mut is_polled = false;
     loop {
-        if !polled[0].revents().is_empty() && !inbox.work(core, clock) {
+        let began = clock.now();
+        if is_polled && !polled[0].revents().is_empty() {
+            inbox.rest();
+        }
+        if !inbox.work(core, clock) {
             return Ok(());
         }
-        let mut unfinished = false;
-        for (device, _) in polled[1..].iter().enumerate().filter(|(_, fd)| !fd.revents().is_empty())
-        {
-            unfinished |= batch(|| core.receive(clock.now(), device))?;
-        }
-        for link in 0..descriptors.len() {
-            if core.is_due(clock.now(), link) {
-                unfinished |= batch(|| core.deliver(clock.now(), link))?;
+        let mut turn = Turn::default();
+        for (device, fd) in polled[1..].iter().enumerate() {
+            if !is_polled || !fd.revents().is_empty() {
+                turn.batch(|| core.receive(clock.now(), device))?;
             }
         }
-        core.take_samples(clock.now());
-        let pause = if unfinished { Timespec::default() } else { clock.until(core.next_at()) };
-        match poll(&mut polled, Some(&pause)) {
-            Ok(_) | Err(Errno::INTR) => {}
-            Err(error) => return Err(EmulatorError::Wait(error.into())),
+        // One moment for all of them: what comes due meanwhile goes with what follows it.
+        let now = clock.now();
+        for link in 0..descriptors.len() {
+            turn.batch(|| core.deliver(now, link))?;
+        }
+        core.take_samples(now);
+        let pause = moderation.pause(began, turn);
+        is_polled = pause == Pause::Poll;
+        match pause {
+            Pause::None => {}
+            Pause::Sleep => sleep(core.window()),
+            Pause::Poll => match poll(&mut polled, Some(&clock.until(core.next_at()))) {
+                Ok(_) | Err(Errno::INTR) => {}
+                Err(error) => return Err(EmulatorError::Wait(error.into())),
+            },
         }
     }
 }
 
-/// Repeats `step`, which says how many frames it moved, until there is none; whether it was stopped
-/// at the limit.
-fn batch(mut step: impl FnMut() -> Result<usize, EmulatorError>) -> Result<bool, EmulatorError> {
-    let mut moved = 0;
-    while moved < BATCH {
-        match step()? {
-            0 => return Ok(false),
-            frames => moved += frames,
-        }
-    }
-    Ok(true)
+/// Sleeps for less than a second.
+fn sleep(time: Duration) {
+    let time = Timespec { tv_sec: 0, tv_nsec: time.as_nanos() as _ };
+    let _interrupted = nanosleep(&time);
 }

@@ -11,6 +11,7 @@ use units::{Duration, Instant};
 
 mod captures;
 mod core;
+mod moderation;
 mod offload;
 mod relay;
 mod verdicts;

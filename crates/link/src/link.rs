@@ -6,7 +6,7 @@ use crate::queue::Queue;
 use crate::server::Server;
 use crate::{Counters, InFlight};
 use std::collections::VecDeque;
-use units::{Duration, Instant, Window};
+use units::{Instant, Window};
 
 mod change;
 
@@ -113,23 +113,6 @@ impl<P: WireSize> Link<P> {
     pub fn next_at(&self) -> Option<Instant> {
         let next = self.flight.front().map_or(self.delivery, |flying| flying.delivery);
         (next != Instant::FAR_FUTURE).then_some(next)
-    }
-
-    /// When everything has arrived that is known to arrive within `window` of [`Link::next_at`]; the
-    /// end of the window, if more is likely to. For callers that take packets together: a packet that
-    /// has no neighbour is not waited for.
-    pub fn settled_at(&self, window: Duration) -> Option<Instant> {
-        let next = self.next_at()?;
-        let Some(last) = self.flight.back() else { return Some(next) };
-        let end = next + window;
-        if !self.doomed && self.delivery <= end {
-            return Some(if self.queue.packets() > 1 { end } else { self.delivery });
-        }
-        if last.delivery <= end {
-            return Some(last.delivery);
-        }
-        let within = self.flight.partition_point(|flying| flying.delivery <= end);
-        Some(self.flight[within - 1].delivery)
     }
 
     /// The next packet that has arrived at the far end by `now`, in the order of departure. Call

@@ -1,4 +1,4 @@
-//! Packets that are taken together: which are waited for, and how one takes only those it wants.
+//! Packets that are taken together: how one takes only those that it wants.
 
 use super::*;
 
@@ -10,34 +10,6 @@ fn five() -> Link<Packet> {
     }
     link.advance(us(300));
     link
-}
-
-#[test]
-fn what_is_known_to_come_within_the_window_is_waited_for() {
-    let link = five();
-    let settled = |window_us| link.settled_at(Duration::from_micros(window_us));
-    assert_eq!(settled(0), link.next_at());
-    assert_eq!(settled(0), Some(us(10_100)));
-    assert_eq!(settled(99), Some(us(10_100)));
-    assert_eq!(settled(150), Some(us(10_200)));
-    assert_eq!(settled(299), Some(us(10_300)));
-}
-
-#[test]
-fn behind_the_packet_in_service_more_may_come() {
-    let mut link = five();
-    assert_eq!(link.settled_at(Duration::from_micros(350)), Some(us(10_450)));
-    link.advance(us(400));
-    let alone = link.settled_at(Duration::from_micros(450));
-    assert_eq!(alone, Some(us(10_500)), "the last one, and nothing waits behind it");
-}
-
-#[test]
-fn a_packet_that_is_alone_is_not_waited_for() {
-    let mut link = built(&LinkConfig::constant(120.0, 10.0));
-    assert_eq!(link.settled_at(Duration::from_secs(1)), None);
-    link.push(ms(0), full(0)).expect("there is room");
-    assert_eq!(link.settled_at(Duration::from_secs(1)), Some(us(10_100)));
 }
 
 #[test]

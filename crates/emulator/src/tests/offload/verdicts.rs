@@ -1,6 +1,7 @@
-//! The relay with offload does to frames what it does without, and holds them a little.
+//! The relay with offload does to frames what it does without, and holds them for 100 µs at most.
 
 use super::*;
+use crate::moderation::{Moderation, Pause, Turn};
 use crate::tests::verdicts::{Packet, config, expected};
 
 /// The relay wakes after a gap in µs, then reads these.
@@ -62,9 +63,8 @@ proptest! {
         let end = at + Duration::from_micros(TAIL_US);
         let (mut now, mut pushes, mut bytes) = (Instant::ZERO, Vec::new(), Vec::new());
         let (mut seen, mut rounds) = (Vec::new(), 0);
+        let mut moderation = Moderation::new(core.window());
         while now < end {
-            let arrival = arrivals.front().map_or(end, |(at, _)| *at);
-            now = core.next_at().min(arrival).max(now);
             while arrivals.front().is_some_and(|(at, _)| *at <= now) {
                 let Some((_, made)) = arrivals.pop_front() else { break };
                 for packet in made.segments() {
@@ -72,13 +72,19 @@ proptest! {
                     pushes.push((now, Packet { number, bytes: packet.len() as u64 }));
                     bytes.push(packet);
                 }
-                arrive(&mut core, now, CLIENT, &made.super_packet());
+                core.devices_mut()[CLIENT].to_read.push_back(made.super_packet());
             }
-            if core.is_due(now, UP) {
-                deliver_all(&mut core, now, UP);
-            }
+            let mut turn = Turn::default();
+            while core.receive(now, CLIENT).unwrap() > 0 {}
+            turn.batch(|| core.deliver(now, UP)).unwrap();
             let frames = written(&mut core);
             seen.extend(frames.iter().flat_map(|packet| split(packet)).map(|frame| (now, frame)));
+            let arrival = arrivals.front().map_or(end, |(at, _)| *at);
+            now = match moderation.pause(now, turn) {
+                Pause::None => now,
+                Pause::Sleep => now + core.window(),
+                Pause::Poll => core.next_at().min(arrival).max(now),
+            };
             rounds += 1;
             prop_assert!(rounds < 100_000, "it wakes for nothing");
         }
@@ -114,27 +120,13 @@ fn core_of_us(us: f64) -> Core<Fake> {
 }
 
 #[test]
-fn what_has_no_neighbour_is_not_held() {
-    let mut core = core_of_us(160.0);
-    arrive(&mut core, ms(0), CLIENT, &flow(2).super_packet());
-    for due_us in [10_160, 10_320] {
-        let due = Instant::ZERO + Duration::from_micros(due_us);
-        assert_eq!(core.next_at(), due);
-        assert!(core.is_due(due, UP));
-        assert_eq!(core.deliver(due, UP).unwrap(), 1);
-    }
-}
-
-#[test]
-fn neighbours_within_the_window_are_written_as_one() {
+fn what_is_due_together_is_written_as_one() {
     let mut core = core_of_us(40.0);
     arrive(&mut core, ms(0), CLIENT, &flow(5).super_packet());
     let after = |us| Instant::ZERO + Duration::from_micros(us);
-    assert!(!core.is_due(after(10_119), UP), "all have departed, three are due by 10,140 µs");
-    assert_eq!(core.next_at(), after(10_120));
-    assert!(core.is_due(after(10_120), UP));
+    assert_eq!(core.next_at(), after(10_040));
     assert_eq!(core.deliver(after(10_120), UP).unwrap(), 3);
-    assert_eq!(core.next_at(), after(10_200));
+    assert_eq!(core.next_at(), after(10_160));
     assert_eq!(core.deliver(after(10_200), UP).unwrap(), 2);
     let counts = core.statistics().counts;
     assert_eq!((counts.reads, counts.frames_read), (1, 5));
