@@ -4,13 +4,14 @@
 
 use units::{Duration, Instant};
 
-/// Frames that one device or link may move before the others have their turn: some super-packets.
+/// Frames that one device or link may move before the others have their turn.
 const BATCH: usize = 32;
 
 /// What one look at all devices and links did.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Turn {
-    moved: bool,
+    /// Reads and writes that moved frames.
+    steps: usize,
     unfinished: bool,
 }
 
@@ -20,14 +21,12 @@ impl Turn {
         let mut moved = 0;
         while moved < BATCH {
             match step()? {
-                0 => {
-                    self.moved |= moved > 0;
-                    return Ok(());
-                }
+                0 => return Ok(()),
                 frames => moved += frames,
             }
+            self.steps += 1;
         }
-        (self.moved, self.unfinished) = (true, true);
+        self.unfinished = true;
         Ok(())
     }
 }
@@ -37,7 +36,7 @@ impl Turn {
 pub(crate) enum Pause {
     /// Nothing: there is more to be done.
     None,
-    /// Sleep until a window has passed since the beginning of this turn.
+    /// Sleep for a window.
     Sleep,
     /// Wait for a packet, or for the moment at which one is due.
     Poll,
@@ -63,10 +62,14 @@ impl Moderation {
     /// What to do after a turn that began at this moment.
     pub(crate) fn pause(&mut self, began: Instant, turn: Turn) -> Pause {
         let is_close = self.last.is_some_and(|last| began.since(last) < self.window);
-        let has_moved = turn.moved || self.is_unfinished;
-        self.is_busy = has_moved && (self.is_busy || is_close);
+        self.is_busy = match (self.is_unfinished, self.is_busy) {
+            (true, is_busy) => is_busy || is_close,
+            // A sleep that collected a single packet saved nothing.
+            (false, true) => turn.steps > 1,
+            (false, false) => turn.steps > 0 && is_close,
+        };
         self.is_unfinished = turn.unfinished;
-        if turn.moved {
+        if turn.steps > 0 {
             self.last = Some(began);
         }
         match (turn.unfinished, self.is_busy) {

@@ -28,10 +28,10 @@ fn lone_packets_are_seen_to_at_once() {
 }
 
 #[test]
-fn what_follows_closely_is_collected_until_nothing_comes() {
-    let turns = [(0, 1), (99, 1), (199, 5), (299, 0), (350, 1), (360, 1)];
+fn what_follows_closely_is_collected_until_a_sleep_collects_no_more_than_one() {
+    let turns = [(0, 1), (99, 1), (199, 5), (299, 1), (390, 2), (490, 0), (495, 1)];
     let (poll, sleep) = (Pause::Poll, Pause::Sleep);
-    assert_eq!(pauses(WINDOW, &turns), [poll, sleep, sleep, poll, poll, sleep]);
+    assert_eq!(pauses(WINDOW, &turns), [poll, sleep, sleep, poll, sleep, poll, poll]);
 }
 
 #[test]
