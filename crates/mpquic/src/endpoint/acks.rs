@@ -54,7 +54,7 @@ impl Endpoint {
                 .ok_or_else(|| TransportError::violation("acknowledged an unknown path"));
         };
         let largest = path.space.largest_acked;
-        let Acked { packets: acked, spurious } = path
+        let Acked { packets: mut acked, spurious } = path
             .space
             .take_acked(ack)
             .map_err(|()| TransportError::violation("acknowledged what was not sent"))?;
@@ -91,8 +91,11 @@ impl Endpoint {
         }
         let newest = acked.iter().rev().find_map(|(_, packet)| chunks_of(&packet.frames).last());
         let newest = newest.map(|chunk| (chunk.id, chunk.range.end));
-        for (_, packet) in acked {
+        for (_, packet) in acked.drain(..) {
             self.on_packet_acked(packet);
+        }
+        if let Some(path) = self.paths.get_mut(id) {
+            path.space.reuse(acked);
         }
         // In the bytes of one stream: what a scheduler makes of it holds for connections with one.
         if let Some((stream, end)) = newest {

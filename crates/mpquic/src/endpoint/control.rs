@@ -134,7 +134,11 @@ impl Endpoint {
         let Some(ack) = path.space.received.ack(now, ACK_DELAY_EXPONENT) else { return true };
         let largest = ack.ranges.first().map_or(0, |range| *range.end());
         let frame = Frame::Ack { path: multipath.then_some(of), ack };
-        if !draft.put(&frame) {
+        let fits = draft.put(&frame);
+        if let Frame::Ack { ack, .. } = frame {
+            path.space.received.reuse(ack);
+        }
+        if !fits {
             return false;
         }
         path.space.received.on_ack_sent();

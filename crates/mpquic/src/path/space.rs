@@ -28,7 +28,12 @@ pub(crate) struct Space {
     highest_lost: u64,
     /// The ranges of the last acknowledgement. The next one repeats most of them.
     acked: Vec<RangeInclusive<u64>>,
+    /// Memory for what the next one acknowledges.
+    spare: Vec<(u64, SentPacket)>,
 }
+
+/// Memory for so many acknowledged packets is kept.
+const MAX_SPARE: usize = 8;
 
 /// What an acknowledgement brought.
 pub(crate) struct Acked {
@@ -55,7 +60,7 @@ impl Space {
     /// Takes the packets that an acknowledgement covers for the first time, in order of number, and
     /// counts those among them that had been found lost. `Err`: it covers what was never sent.
     pub fn take_acked(&mut self, ack: &AckFrame) -> Result<Acked, ()> {
-        let mut packets = Vec::new();
+        let mut packets = std::mem::take(&mut self.spare);
         let (news, from) = self.news(ack);
         for range in news.iter().rev() {
             let range = from.max(*range.start())..=*range.end();
@@ -71,6 +76,14 @@ impl Space {
         self.largest_acked = self.largest_acked.max(largest);
         self.acked.clone_from(&ack.ranges);
         Ok(Acked { packets, spurious })
+    }
+
+    /// What [`Space::take_acked`] gave is needed no more.
+    pub fn reuse(&mut self, mut packets: Vec<(u64, SentPacket)>) {
+        if packets.capacity() <= MAX_SPARE {
+            packets.clear();
+            self.spare = packets;
+        }
     }
 
     /// How many packets that were found lost are in these ranges, from a number on.

@@ -24,6 +24,8 @@ pub(crate) struct Received {
     eliciting: u32,
     /// When one has to leave at the latest.
     pub ack_at: Option<Instant>,
+    /// Memory for the next one.
+    spare: Vec<RangeInclusive<u64>>,
 }
 
 impl Received {
@@ -92,14 +94,21 @@ impl Received {
     }
 
     /// The acknowledgement of everything remembered, if there is anything.
-    pub fn ack(&self, now: Instant, exponent: u64) -> Option<AckFrame> {
+    pub fn ack(&mut self, now: Instant, exponent: u64) -> Option<AckFrame> {
         let newest = self.newest.clone()?;
-        let mut ranges = Vec::with_capacity(1 + self.older.len());
+        let mut ranges = std::mem::take(&mut self.spare);
+        ranges.clear();
+        ranges.reserve(1 + self.older.len());
         ranges.push(newest);
         ranges.extend(self.older.iter().rev().map(|range| range.start..=range.end - 1));
         let delay = (now - self.largest_at).as_micros() >> exponent;
         let ecn = (self.ecn != EcnCounts::default()).then_some(self.ecn);
         Some(AckFrame { delay, ranges, ecn })
+    }
+
+    /// What [`Received::ack`] gave is needed no more.
+    pub fn reuse(&mut self, ack: AckFrame) {
+        self.spare = ack.ranges;
     }
 
     /// An acknowledgement was written.

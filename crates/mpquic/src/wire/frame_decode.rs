@@ -62,9 +62,8 @@ fn ack(reader: &mut Reader<'_>, with_ecn: bool) -> Result<AckFrame, WireError> {
     let mut ranges = Vec::with_capacity(1 + (count as usize).min(reader.left() / 2));
     ranges.push(smallest..=largest);
     for _ in 0..count {
-        let gap = reader.varint("gap")?;
-        let len = reader.varint("ACK range length")?;
-        let end = smallest.checked_sub(gap).and_then(|n| n.checked_sub(2)).ok_or(bad)?;
+        let [gap, len] = reader.two_varints(["gap", "ACK range length"])?;
+        let end = smallest.checked_sub(gap + 2).ok_or(bad)?;
         smallest = end.checked_sub(len).ok_or(bad)?;
         ranges.push(smallest..=end);
     }

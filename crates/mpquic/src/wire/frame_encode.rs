@@ -1,5 +1,5 @@
 use super::frame::code;
-use super::{AckFrame, Frame, NewCid, put_varint, varint_len};
+use super::{AckFrame, Frame, NewCid, put_two_varints, put_varint, varint_len};
 
 impl Frame<'_> {
     /// Appends the frame. STREAM and DATAGRAM frames carry their length.
@@ -127,7 +127,8 @@ fn encode_ack(out: &mut Vec<u8>, path: Option<u32>, ack: &AckFrame) {
     put(out, &[*first.end(), ack.delay, count, first.end() - first.start()]);
     let mut smallest = *first.start();
     for range in &ack.ranges[1..] {
-        put(out, &[smallest - range.end() - 2, range.end() - range.start()]); // RFC 9000 §19.3.1
+        let (gap, len) = (smallest - range.end() - 2, range.end() - range.start());
+        put_two_varints(out, [gap, len]); // RFC 9000 §19.3.1
         smallest = *range.start();
     }
     if let Some(ecn) = ack.ecn {

@@ -18,7 +18,7 @@ pub use header::{
 };
 pub use number::{decode_number, number_len};
 pub use params::Params;
-pub use varint::{MAX_VARINT, Reader, put_varint, varint_len};
+pub use varint::{MAX_VARINT, Reader, put_two_varints, put_varint, varint_len};
 
 /// Why bytes could not be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

@@ -24,6 +24,15 @@ pub fn put_varint(out: &mut Vec<u8>, value: u64) {
     }
 }
 
+/// Appends two values in a row.
+#[inline]
+pub fn put_two_varints(out: &mut Vec<u8>, values: [u64; 2]) {
+    match values {
+        [first @ 0..=0x3f, second @ 0..=0x3f] => out.extend([first as u8, second as u8]),
+        values => values.iter().for_each(|value| put_varint(out, *value)),
+    }
+}
+
 /// Reads from the front of a slice.
 #[derive(Clone, Copy, Debug)]
 pub struct Reader<'a>(&'a [u8]);
@@ -76,7 +85,6 @@ impl<'a> Reader<'a> {
     /// A variable-length integer (RFC 9000 §16, Appendix A.1).
     pub fn varint(&mut self, what: &'static str) -> Result<u64, WireError> {
         match self.0 {
-            // Most are that small: gaps and lengths of acknowledged ranges.
             [first @ 0..=0x3f, tail @ ..] => {
                 self.0 = tail;
                 Ok(u64::from(*first))
@@ -86,6 +94,17 @@ impl<'a> Reader<'a> {
             [_, ..] => Ok(u64::from_be_bytes(self.array(what)?) & MAX_VARINT),
             [] => Err(WireError::Short(what)),
         }
+    }
+
+    /// Two variable-length integers in a row; each has its name in the error.
+    #[inline]
+    pub fn two_varints(&mut self, what: [&'static str; 2]) -> Result<[u64; 2], WireError> {
+        // Most are small: gaps and lengths of acknowledged ranges.
+        if let [first @ 0..=0x3f, second @ 0..=0x3f, tail @ ..] = self.0 {
+            self.0 = tail;
+            return Ok([u64::from(*first), u64::from(*second)]);
+        }
+        Ok([self.varint(what[0])?, self.varint(what[1])?])
     }
 
     /// A byte count as a variable-length integer, and this many bytes.
