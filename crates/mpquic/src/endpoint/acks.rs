@@ -122,7 +122,7 @@ impl Endpoint {
                 }
                 SentFrame::Ack { path, largest } => {
                     if let Some(path) = self.paths.get_mut(path) {
-                        path.space.received.forget_through(largest);
+                        path.space.received.settle_through(largest);
                     }
                 }
                 SentFrame::Control(frame) => {

@@ -227,6 +227,24 @@ fn acknowledgements_ask_for_one_where_the_peer_is_silent() {
     assert!(!paths.asks_with_acks(ms(60_000), 0));
 }
 
+#[test]
+fn long_acknowledgements_ask_for_one_in_a_round_trip() {
+    let mut paths = paths(1);
+    let path = paths.get_mut(0).unwrap();
+    (path.heard_at, path.space.last_eliciting_at) = (ms(1000), ms(1000));
+    for number in 0..9 {
+        path.space.received.on_packet(ms(1000), 2 * number, true, Duration::ZERO);
+    }
+    assert_eq!(path.space.received.ack(ms(1000), 3).unwrap().ranges.len(), 9);
+    let rtt = path.rtt.smoothed();
+    assert!(!paths.asks_with_acks(ms(1000) + rtt / 2, 0));
+    assert!(paths.asks_with_acks(ms(1000) + rtt, 0));
+    let received = &mut paths.get_mut(0).unwrap().space.received;
+    received.settle_through(16);
+    assert_eq!(received.ack(ms(1000), 3).unwrap().ranges, [16..=16]);
+    assert!(!paths.asks_with_acks(ms(1000) + rtt, 0));
+}
+
 /// Found by random faults: each end gave another path up, and none was left; an answer that came late
 /// found the only path gone; and so did a client whose network had been away for three seconds.
 #[test]

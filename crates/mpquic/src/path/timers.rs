@@ -108,11 +108,14 @@ impl Path {
 impl Paths {
     /// Acknowledgements alone never show whether they arrive (RFC 9000 §13.2.4). Where the peer has been
     /// silent for longer than a working path would be, they ask for one: else a path that died would
-    /// take the acknowledgements of all others with it.
+    /// take the acknowledgements of all others with it. Long ones do once in a round trip: what the
+    /// peer has is not repeated.
     pub fn asks_with_acks(&self, now: Instant, id: u32) -> bool {
         let Some(path) = self.get(id).filter(|path| path.is_usable()) else { return false };
         let silent = now - path.heard_at.max(path.space.last_eliciting_at);
-        !path.space.is_eliciting() && silent > path.patience()
+        let is_long = path.space.received.is_long()
+            && now - path.space.last_eliciting_at >= path.rtt.smoothed();
+        !path.space.is_eliciting() && (is_long || silent > path.patience())
     }
 
     /// When something of any path is due; [`Instant::FAR_FUTURE`]: never.

@@ -6,6 +6,8 @@ use units::{Duration, Instant, Ranges};
 /// Ranges that are remembered and acknowledged; older ones are forgotten and what is below them
 /// counts as received (RFC 9000 §13.2.3, §13.2.4).
 const MAX_RANGES: usize = 64;
+/// Acknowledgements with more ranges ask for one themselves.
+const LONG: usize = 8;
 /// An acknowledgement for every second packet (RFC 9000 §13.2.2).
 const ACK_EVERY: u32 = 2;
 
@@ -18,6 +20,12 @@ pub(crate) struct Received {
     older: Ranges,
     /// Lower numbers count as received.
     floor: u64,
+    /// The peer knows what was received below: ranges that end there are not repeated.
+    settled: u64,
+    /// Acknowledgements up to this number may lack a packet that came later, and settle nothing.
+    unsure: Option<u64>,
+    /// Ranges of the last acknowledgement.
+    said: usize,
     largest_at: Instant,
     ecn: EcnCounts,
     /// Ack-eliciting packets since the last acknowledgement.
@@ -46,6 +54,9 @@ impl Received {
         let in_order = self.largest().is_none_or(|largest| number == largest + 1);
         if self.largest().is_none_or(|largest| number > largest) {
             self.largest_at = now;
+        } else {
+            self.unsure = self.largest();
+            self.settled = self.settled.min(number);
         }
         self.insert(number);
         if !eliciting {
@@ -93,14 +104,16 @@ impl Received {
         }
     }
 
-    /// The acknowledgement of everything remembered, if there is anything.
+    /// The acknowledgement of everything remembered that the peer may not know of, and of the newest
+    /// range; `None`: nothing came.
     pub fn ack(&mut self, now: Instant, exponent: u64) -> Option<AckFrame> {
         let newest = self.newest.clone()?;
         let mut ranges = std::mem::take(&mut self.spare);
         ranges.clear();
-        ranges.reserve(1 + self.older.len());
         ranges.push(newest);
-        ranges.extend(self.older.iter().rev().map(|range| range.start..=range.end - 1));
+        let older = self.older.iter().rev().take_while(|range| range.end > self.settled);
+        ranges.extend(older.map(|range| range.start..=range.end - 1));
+        self.said = ranges.len();
         let delay = (now - self.largest_at).as_micros() >> exponent;
         let ecn = (self.ecn != EcnCounts::default()).then_some(self.ecn);
         Some(AckFrame { delay, ranges, ecn })
@@ -117,13 +130,16 @@ impl Received {
         self.ack_at = None;
     }
 
-    /// The peer has an acknowledgement up to `largest`: it need not be repeated (RFC 9000 §13.2.4).
-    pub fn forget_through(&mut self, largest: u64) {
-        let Some(newest) = &self.newest else { return };
-        let end = largest.min(newest.start().saturating_sub(1));
-        if self.older.len() >= MAX_RANGES / 2 && end >= self.floor {
-            self.older.remove_before(end + 1);
-            self.floor = end + 1;
+    /// Whether acknowledgements have become so long that the peer should say what it has of them.
+    pub fn is_long(&self) -> bool {
+        self.said > LONG
+    }
+
+    /// The peer has an acknowledgement up to `largest`: what that said need not be repeated
+    /// (RFC 9000 §13.2.4).
+    pub fn settle_through(&mut self, largest: u64) {
+        if self.unsure.is_none_or(|unsure| largest > unsure) {
+            self.settled = self.settled.max(largest + 1);
         }
     }
 }

@@ -43,6 +43,36 @@ proptest! {
         }
     }
 
+    /// Acknowledgements may be lost, and so may what says that they arrived; either comes late. What they
+    /// leave out, the peer has.
+    #[test]
+    fn what_the_peer_may_not_have_is_repeated(
+        steps in proptest::collection::vec((0_u64..6, 0_u64..12, any::<bool>(), 0_usize..8), 1..120),
+    ) {
+        let mut received = Received::default();
+        let (mut came, mut has) = (BTreeSet::new(), BTreeSet::new());
+        let (mut newest, mut arrived) = (0, Vec::new());
+        for (ahead, behind, arrives, tells) in steps {
+            newest += ahead;
+            let number = if ahead > 0 { newest } else { newest.saturating_sub(behind) };
+            if !received.is_duplicate(number) {
+                received.on_packet(Instant::ZERO, number, true, Duration::ZERO);
+                came.insert(number);
+            }
+            let ack = received.ack(Instant::ZERO, 3).unwrap();
+            let said: BTreeSet<u64> = ack.ranges.iter().cloned().flatten().collect();
+            prop_assert!(said.is_subset(&came));
+            prop_assert!(came.difference(&said).all(|number| has.contains(number)));
+            if arrives {
+                has.extend(said);
+                arrived.push(*ack.ranges[0].end());
+            }
+            if let Some(largest) = arrived.iter().rev().nth(tells) {
+                received.settle_through(*largest);
+            }
+        }
+    }
+
     /// Whatever an acknowledgement repeats, extends or leaves out of those before, and whichever of them
     /// comes late: each packet is taken once, by the first that covers it, and known as lost until then.
     #[test]
