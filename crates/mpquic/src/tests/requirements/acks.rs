@@ -84,3 +84,29 @@ fn an_ack_frame_counts_for_the_first_path() {
     assert_eq!(victim.own.endpoint.path_stats(PathId(0)).unwrap().in_flight_bytes, 0);
     assert_eq!(victim.own.endpoint.buffered_bytes(), 0);
 }
+
+/// RFC 9000 §13.2.4: they ask once in a round trip at most, and what the peer has is not repeated.
+#[test]
+fn long_acknowledgements_ask_for_one_and_become_shorter() {
+    let ranges = |packet: &serde_json::Value| {
+        let frames = packet["data"]["frames"].as_array().cloned().unwrap_or_default();
+        frames.iter().find_map(|frame| frame["acked_ranges"].as_array().map(Vec::len)).unwrap_or(0)
+    };
+    let mut victim = Victim::server();
+    victim.hears(&[Frame::Ping]).says();
+    let log = victim.log();
+    for _ in 0..40 {
+        victim.number += 1; // one is lost
+        victim.hears(&[Frame::Ping]).says();
+    }
+    assert_eq!((count(&log), log.frames("ping").len()), (40, 1));
+    let packets = log.0.lock().unwrap().clone();
+    let asks = packets.iter().find(|packet| packet["data"]["frames"].to_string().contains("ping"));
+    let (asks, before) = (asks.unwrap(), packets.iter().map(ranges).max().unwrap());
+    let number = asks["data"]["header"]["packet_number"].as_u64().unwrap();
+    let ack = wire::AckFrame { delay: 0, ranges: vec![number..=number], ecn: None };
+    victim.hears(&[Frame::Ack { path: Some(0), ack }, Frame::Ping]);
+    victim.until(victim.now + Duration::from_millis(25));
+    let after = log.0.lock().unwrap().last().map(ranges);
+    assert_eq!(after, Some(before - ranges(asks)));
+}
