@@ -64,6 +64,7 @@ impl Drop for Tasks {
 impl Inbox {
     /// Does what has been asked: whether there may be more.
     fn work(&self, core: &mut Core<Tun>, clock: Clock) -> bool {
+        let _empty = rustix::io::read(&self.wake, &mut [0; 8]);
         loop {
             match self.receiver.try_recv() {
                 Ok(task) => task(core, clock.now()),
@@ -71,11 +72,6 @@ impl Inbox {
                 Err(TryRecvError::Disconnected) => return false,
             }
         }
-    }
-
-    /// Lets polls sleep again.
-    fn rest(&self) {
-        let _empty = rustix::io::read(&self.wake, &mut [0; 8]);
     }
 }
 
@@ -92,20 +88,15 @@ pub(crate) fn run(core: &mut Core<Tun>, clock: Clock, inbox: &Inbox) -> Result<(
     let watched = std::iter::once(&inbox.wake).chain(&descriptors);
     let mut polled: Vec<_> = watched.map(|fd| PollFd::new(fd, PollFlags::IN)).collect();
     let mut moderation = Moderation::new(core.window());
-    let mut is_polled = false;
     loop {
         let began = clock.now();
-        if is_polled && !polled[0].revents().is_empty() {
-            inbox.rest();
-        }
-        if !inbox.work(core, clock) {
+        if !polled[0].revents().is_empty() && !inbox.work(core, clock) {
             return Ok(());
         }
         let mut turn = Turn::default();
-        for (device, fd) in polled[1..].iter().enumerate() {
-            if !is_polled || !fd.revents().is_empty() {
-                turn.batch(|| core.receive(clock.now(), device))?;
-            }
+        for (device, _) in polled[1..].iter().enumerate().filter(|(_, fd)| !fd.revents().is_empty())
+        {
+            turn.batch(|| core.receive(clock.now(), device))?;
         }
         // One moment for all of them: what comes due meanwhile goes with what follows it.
         let now = clock.now();
@@ -114,14 +105,14 @@ pub(crate) fn run(core: &mut Core<Tun>, clock: Clock, inbox: &Inbox) -> Result<(
         }
         core.take_samples(now);
         let pause = moderation.pause(began, turn);
-        is_polled = pause == Pause::Poll;
-        match pause {
-            Pause::None => {}
-            Pause::Sleep => sleep(core.window()),
-            Pause::Poll => match poll(&mut polled, Some(&clock.until(core.next_at()))) {
-                Ok(_) | Err(Errno::INTR) => {}
-                Err(error) => return Err(EmulatorError::Wait(error.into())),
-            },
+        if pause == Pause::Sleep {
+            sleep(core.window());
+        }
+        let wait =
+            if pause == Pause::Poll { clock.until(core.next_at()) } else { Timespec::default() };
+        match poll(&mut polled, Some(&wait)) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(error) => return Err(EmulatorError::Wait(error.into())),
         }
     }
 }
